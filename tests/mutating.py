@@ -17,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import zstandard
 
 from benchbook.canonical import canonical_json
-from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.registry import evaluator_named, evaluator_of
+from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 
 Fact = dict[str, Any]
@@ -52,7 +54,9 @@ def facts_of(record: Path) -> Facts:
 
 
 def rewrite(
-    record: Path, change: Callable[[Facts], Any] = lambda facts: None, line: Callable[[Fact, bytes], bytes] | None = None
+    record: Path,
+    change: Callable[[Facts], Any] = lambda facts: None,
+    line: Callable[[Fact, bytes], bytes] | None = None,
 ) -> None:
     """Change the facts, compute every hash again, and derive everything that can still be derived.
 
@@ -104,7 +108,7 @@ def in_start(name: str, change: Callable[[Any], Any]) -> Callable[[Path], None]:
     return lambda record: rewrite(record, done)
 
 
-def as_bytes(kind: str, old: bytes, new: bytes, role: str | None = None) -> Callable[[Path], None]:
+def as_bytes(kind: str, old: bytes, new: bytes) -> Callable[[Path], None]:
     """Write the first such line that has `old` with `new` in its place: the same fact, or none of ours."""
 
     def done(record: Path) -> None:
@@ -112,7 +116,7 @@ def as_bytes(kind: str, old: bytes, new: bytes, role: str | None = None) -> Call
 
         def line(fact: Fact, raw: bytes) -> bytes:
             nonlocal left
-            if left and fact["kind"] == kind and role in (None, fact.get("role")) and old in raw:
+            if left and fact["kind"] == kind and old in raw:
                 left = 0
                 return raw.replace(old, new, 1)
             return raw
@@ -128,11 +132,13 @@ def arrange(change: Callable[[Facts], Any]) -> Callable[[Path], None]:
     return lambda record: rewrite(record, change)
 
 
-def _insert(place: int, fact: Fact) -> Callable[[Facts], None]:
-    def change(facts: Facts) -> None:
-        facts.insert(place if place >= 0 else len(facts) + place + 1, {"at": facts[-1]["at"]} | fact)
+def add(place: int, kind: str, **values: Any) -> Callable[[Path], None]:
+    """Add a fact in that place among the others; at -1 at the end."""
 
-    return change
+    def change(facts: Facts) -> None:
+        facts.insert(place if place >= 0 else len(facts), {"at": facts[-1]["at"], "kind": kind} | values)
+
+    return arrange(change)
 
 
 def _unsorted(fact: Fact, raw: bytes) -> bytes:
@@ -192,9 +198,10 @@ _FACTS: list[Mutation] = [
     ("another-spec-hash", put("run_started", spec_sha256=WRONG)),
     ("another-spec", put("run_started", spec="rubric@v9")),
     ("another-plan", in_start("identity", lambda one: one | {"plan": one["plan"] | {"spec": "rubric@v2"}})),
+    ("another-set-in-the-plan", arrange(lambda facts: _planned(facts, WRONG))),
     ("inputs-left-out", in_start("inputs", lambda one: {})),
-    ("an-inputs-hash", in_start("inputs", lambda one: one | {sorted(one)[0]: WRONG})),
-    ("an-inputs-hash-that-is-a-path", in_start("inputs", lambda one: one | {sorted(one)[0]: "../journal/000001.jsonl"})),
+    ("an-inputs-hash", in_start("inputs", lambda one: one | {min(one): WRONG})),
+    ("an-inputs-hash-that-is-a-path", in_start("inputs", lambda one: one | {min(one): "../journal/000001.jsonl"})),
     ("unknown-field-at-the-start", put("run_started", decision="READY")),
     ("unknown-field-of-a-reply", put("reply", score=1)),
     ("unknown-field-of-the-end", put("run_ended", by="me")),
@@ -240,16 +247,16 @@ _FACTS: list[Mutation] = [
     ("ended-before-it-began", arrange(_ended_before)),
     ("ended-twice", arrange(_ended_twice)),
     ("a-reply-after-interrupted", arrange(_reply_after_interrupted)),
-    ("resumed-after-the-end", arrange(_insert(-1, {"kind": "resumed", "code_version": {}, "environment": {}, "config": {}}))),
+    ("resumed-after-the-end", add(-1, "resumed", code_version={}, environment={}, config={})),
     ("begun-twice", arrange(lambda facts: facts.insert(1, dict(facts[0])))),
     ("begun-late", arrange(lambda facts: facts.insert(1, facts.pop(0)))),
-    ("a-label-in-a-run", arrange(_insert(1, {"kind": "label", "run_sha256": WRONG, "sample": 0, "labeller": "x", "field": "y"}))),
-    ("a-seal-of-no-segment", arrange(_insert(1, {"kind": "sealed", "segment": 1, "sha256": WRONG, "lines_sha256": WRONG}))),
-    ("an-outcome-of-nobody", arrange(_insert(1, {"kind": "outcomes", "scorer": "x@v1", "source_sha256": WRONG, "python": "3", "outcomes": []}))),
-    ("a-kind-that-is-none", arrange(_insert(1, {"kind": "bribe"}))),
+    ("a-label-in-a-run", add(1, "label", run_sha256=WRONG, sample=0, labeller="x", field="y")),
+    ("a-seal-of-no-segment", add(1, "sealed", segment=1, sha256=WRONG, lines_sha256=WRONG)),
+    ("an-outcome-of-nobody", add(1, "outcomes", scorer="x@v1", source_sha256=WRONG, python="3", outcomes=[])),
+    ("a-kind-that-is-none", add(1, "bribe")),
     ("keys-in-another-order", _reordered),
     ("a-space", as_bytes("reply", b'","', b'", "')),
-    ("a-space-at-the-end", as_bytes("reply", b"}", b"} ")),
+    ("a-space-at-the-end", lambda record: rewrite(record, line=lambda fact, raw: raw + b" " * (fact["seq"] == 1))),
     ("a-doubled-field", as_bytes("reply", b'"role":', b'"role":"judge","role":')),
     ("a-doubled-field-alike", as_bytes("reply", b'"sample":0', b'"sample":0,"sample":0')),
     ("a-number-as-a-float", as_bytes("reply", b'"sample":0', b'"sample":0.0')),
@@ -260,6 +267,14 @@ _FACTS: list[Mutation] = [
     ("a-default-written-out", as_bytes("reply", b'"kind"', b'"cached":false,"kind"')),
     ("a-null-written-out", as_bytes("reply", b'"kind"', b'"fingerprint":null,"kind"')),
 ]  # fmt: skip
+
+
+def _planned(facts: Facts, sha256: str) -> None:
+    """A plan of another set than the one in the inputs, under a hash that fits it."""
+    plan = facts[0]["identity"]["plan"]
+    plan["evalset_sha256" if "evalset_sha256" in plan else "set_sha256"] = sha256
+    started = msgspec.convert({name: value for name, value in facts[0].items() if name != "kind"}, RunStarted)
+    facts[0]["plan_sha256"] = evaluator_named(started.spec).plan_sha256(started)
 
 
 def _recorded(facts: Facts) -> Fact:
@@ -295,7 +310,7 @@ def last_lines(change: Callable[[list[bytes]], Any]) -> Callable[[Path], None]:
 
 
 def replaced(name: str, how: Callable[[Path], Any]) -> Callable[[Path], None]:
-    """Put something else in the place of a file: the first and last segment, an input, or a derived file by its name."""
+    """Put something else in the place of a file: the first or last segment, an input, or a derived file."""
 
     def done(record: Path) -> None:
         places = {"first segment": _first, "last segment": _last, "input": _input}
@@ -308,7 +323,7 @@ def replaced(name: str, how: Callable[[Path], Any]) -> Callable[[Path], None]:
 
 
 def _input(record: Path) -> Path:
-    return sorted(path for path in (record / "inputs").iterdir() if path.is_file())[0]
+    return min(path for path in (record / "inputs").iterdir() if path.is_file())
 
 
 def _as_folder(path: Path) -> None:
@@ -340,6 +355,11 @@ def _unreadable(path: Path) -> None:
     if os.geteuid() == 0:
         raise NotHereError("everything can be read here")
     path.chmod(0)
+
+
+def _folder_as_file(name: str, record: Path) -> None:
+    shutil.rmtree(record / name)
+    (record / name).write_bytes(b"x")
 
 
 def _flipped(path: Path) -> None:
@@ -431,8 +451,8 @@ _FILES: list[Mutation] = [
     *_in_place(),
     ("no-journal", lambda record: shutil.rmtree(record / "journal")),
     ("no-inputs", lambda record: shutil.rmtree(record / "inputs")),
-    ("the-journal-a-file", lambda record: (shutil.rmtree(record / "journal"), (record / "journal").write_bytes(b"x"))[0]),
-    ("the-inputs-a-file", lambda record: (shutil.rmtree(record / "inputs"), (record / "inputs").write_bytes(b"x"))[0]),
+    ("the-journal-a-file", partial(_folder_as_file, "journal")),
+    ("the-inputs-a-file", partial(_folder_as_file, "inputs")),
     ("last-line-cut", replaced("last segment", lambda path: path.write_bytes(path.read_bytes()[:-1]))),
     ("last-line-gone", last_lines(lambda lines: lines.pop())),
     ("first-line-gone", last_lines(lambda lines: lines.pop(0))),

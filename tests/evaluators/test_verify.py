@@ -209,7 +209,7 @@ def _make_folder(path: Path) -> None:
 )
 def test_any_file_that_was_changed_is_named(record: Record, tmp_path: Path, change: Callable[[Path], Any]) -> None:
     for number, original in enumerate(files_of(record)):
-        copy = Record(tmp_path / str(number))
+        copy = Record(tmp_path / str(number) / record.run_id)
         shutil.copytree(record.path, copy.path)
         name = str(original.relative_to(record.path))
         change(copy.path / name)
@@ -309,7 +309,7 @@ def test_a_row_that_was_improved_is_named_with_sample_and_column(copy: Record) -
 
 def forged(record: Record, folder: Path, change: Callable[[list[dict[str, Any]]], Any]) -> Record:
     """`record` with `change` made to its facts, every hash computed again, and everything derived again."""
-    made = Record(folder / "forged")
+    made = Record(folder / "forged" / record.run_id)
     shutil.copytree(record.path, made.path)
     facts = [msgspec.to_builtins(line.fact) for line in read_journal(record.journal)]
     facts = change([fact for fact in facts if fact["kind"] != "sealed"]) or facts

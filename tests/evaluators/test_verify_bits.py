@@ -105,7 +105,7 @@ def test_any_of_two_thousand_random_bits_is_found(record: Record) -> None:
 def test_added_removed_and_cut_files_are_found(record: Record, tmp_path: Path, change: str, named: str) -> None:
     import shutil
 
-    copy = Record(tmp_path / "copy")
+    copy = Record(tmp_path / record.run_id)
     shutil.copytree(record.path, copy.path)
     last = max(copy.journal.glob("*.jsonl"))
     match change:

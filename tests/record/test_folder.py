@@ -42,8 +42,8 @@ def test_the_parts_lie_where_the_design_says() -> None:
     record = Record("runs/r1")
     assert record.run_id == "r1"
     derived = (record.manifest, record.samples, record.aggregates, record.decision)
-    assert [path.as_posix() for path in (record.journal, record.input("ab"), *derived)] == [
-        "runs/r1/journal", "runs/r1/inputs/ab", "runs/r1/manifest.json", "runs/r1/samples.parquet",
+    assert [path.as_posix() for path in (record.journal, record.input("ab" * 32), *derived)] == [
+        "runs/r1/journal", f"runs/r1/inputs/{'ab' * 32}", "runs/r1/manifest.json", "runs/r1/samples.parquet",
         "runs/r1/aggregates.json", "runs/r1/decision.json",
     ]  # fmt: skip
 

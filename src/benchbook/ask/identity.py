@@ -8,7 +8,7 @@ import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -263,7 +263,14 @@ def first_fact(
     n_items: int,
     repeats: int,
 ) -> RunStarted:
-    """The first fact of a run by its plan, which names the spec, and its settings, as they are recorded."""
+    """The first fact of a run by its plan, which names the spec, and its settings, as they are recorded.
+
+    Raises: UsageError for an input that was changed between its reading and its copying.
+    """
+    for name, planned in inputs_of_plan(plan, inputs):
+        if planned != inputs[name]:
+            what = f"was changed while it was read (its sha256 was {planned}, and is {inputs[name]})"
+            raise UsageError(f"{name}: {what}; begin again, and leave the file alone meanwhile")
     return RunStarted(
         run_id=run_id,
         spec=plan.spec,
@@ -277,6 +284,19 @@ def first_fact(
         code_version=code_version(),
         environment=environment(),
     )
+
+
+_OF_PLAN = {
+    "evalset": "evalset_sha256",
+    "evaluation_set": "set_sha256",
+    "judgements": "judgements_sha256",
+    "prompts": "prompts_sha256",
+}
+
+
+def inputs_of_plan(plan: Any, inputs: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """`(name, hash)` of each of the inputs that the plan has the hash of, too."""
+    return ((name, getattr(plan, field)) for name, field in _OF_PLAN.items() if name in inputs)
 
 
 def project_identity(source: str | Path | None, name: str, data: str) -> dict[str, Any]:

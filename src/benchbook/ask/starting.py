@@ -24,6 +24,7 @@ from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tel
 from benchbook.errors import UsageError
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
+from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
@@ -123,19 +124,21 @@ async def resume(
 ) -> RunResult[_Derived_co]:
     """Continue a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
 
-    Raises: UsageError for a change to the plan, and for a record in which nobody is asked; RecordError.
+    Raises: UsageError for a change to the plan, and for a record in which nobody is asked; RecordError, also where an
+    input is not what the record was begun with.
     """
     check_address_space()
     started = record.started()
     if (why := evaluator.nothing_to_resume(started)) is not None:
         raise UsageError(f"{record.path}: {why}; there is nothing to resume")
     config = _changed(evaluator, started, changes or {})
+    inputs = HeldInputs(record, started.inputs.values())
     opened = evaluator.reopen(record, config)
     # Only `changes` may end a run with samples unanswered; the setting of its first sitting does not count here.
     as_it_is = bool((changes or {}).get("accept_unanswered"))
     async with _means(config, opened) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
-        return await _sit(evaluator, record, config, opened, means, resumed, on_progress, as_it_is=as_it_is)
+        return await _sit(evaluator, record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is)
 
 
 def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mapping[str, Any]) -> Settings:
@@ -160,6 +163,7 @@ async def _sit(
     means: Means,
     resumed: Resumed | None,
     on_progress: ProgressHandler | None,
+    inputs: HeldInputs | None = None,
     *,
     as_it_is: bool = False,
 ) -> RunResult[_Derived_co]:
@@ -167,6 +171,8 @@ async def _sit(
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with closing(opened.questions(record, stop)) as questions:
+        if inputs is not None:
+            inputs.check()  # as they were read
         sitting = _Sitting(record, config, means, questions, stop, on_progress)
         await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
     return RunResult(record, evaluator.derive(record, record.path), stop)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from io import BufferedReader
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 import jiter
 import msgspec
@@ -17,7 +19,16 @@ import msgspec
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
 from benchbook.evalsets.items import ALIASES, CRITERIA, MESSAGES, OPTIONAL_TEXTS, Item, decode_plain, read_item
-from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, Line, encoding_fault, read_line_json, read_lines
+from benchbook.evalsets.lines import (
+    JSON_WHITE_SPACE,
+    MAX_LINE_BYTES,
+    Line,
+    Stamp,
+    encoding_fault,
+    read_line_json,
+    read_lines,
+    stamp_of,
+)
 from benchbook.evalsets.requirements import vocabulary
 from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
@@ -140,6 +151,7 @@ class EvalSet:
         contents: SetContents | None = None,
         spool: Spool | None = None,
         lines: array[int] | None = None,
+        stamp: Stamp | None = None,
     ) -> None:
         self.path = path
         self.sha256 = sha256
@@ -151,7 +163,8 @@ class EvalSet:
         self._offsets = offsets
         self._spool = spool
         self._lines = lines
-        self._file: BinaryIO | None = None
+        self._stamp = stamp  # the file's, when these bytes were read
+        self._file: BufferedReader | None = None
         self._whole: EvalSet | None = None  # the set that this is a part of
 
     @property
@@ -176,7 +189,23 @@ class EvalSet:
         if self._file is None:
             self._file = self.path.open("rb")
         self._file.seek(self._offsets[index])
-        return self._file.readline()
+        data = self._file.readline()
+        if stamp_of(self._file) != self._stamp:
+            self._hold(self._file)
+        return data
+
+    def _hold(self, file: BufferedReader) -> None:
+        """Hold the whole file against its hash again, once it looks otherwise than it did. Raises: InputError."""
+        stamp = stamp_of(file)
+        file.seek(0)
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != self.sha256:
+            raise InputError(
+                self.path,
+                found=f"another content than before (its sha256 is {found})",
+                expected=f"that it stays as it was read, {self.sha256}",
+            )
+        self._stamp = stamp
 
     def fields(self, index: int) -> dict[str, Any]:
         """All fields on an item's line, by the line's own names; for a table only if it was opened to keep them."""

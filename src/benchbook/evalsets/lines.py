@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,21 @@ _WIDE = {
     b"{\x00": "UTF-16",
     b"\x00{": "UTF-16",
 }
+
+
+class Stamp(NamedTuple):
+    """How a file looks without reading it. No write leaves it as it was: nobody can set `changed_ns`."""
+
+    device: int
+    inode: int
+    size: int
+    changed_ns: int
+
+
+def stamp_of(file: BinaryIO) -> Stamp:
+    """The stamp of a file that is open."""
+    found = os.fstat(file.fileno())
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
 
 
 class Line(NamedTuple):

@@ -23,9 +23,11 @@ from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, r
 from benchbook.evalsets.lines import (
     JSON_WHITE_SPACE,
     MAX_LINE_BYTES,
+    Stamp,
     encoding_fault,
     read_line_json,
     row_without_repeats,
+    stamp_of,
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
@@ -147,10 +149,13 @@ class _Gathered:
                 if body.strip(None if self._is_recorded else JSON_WHITE_SPACE):
                     self._note(self._item(body, number), position + start)
                 position += len(data)
-        return self._opened(digest.hexdigest(), "jsonl", plain=self._plain)
+            stamp = stamp_of(file)
+        return self._opened(digest.hexdigest(), "jsonl", plain=self._plain, stamp=stamp)
 
     def from_table(self, form: TableForm, *, keeps_fields: bool) -> EvalSet:
         spool, lines = Spool(), array("Q")
+        with self._path.open("rb") as file:
+            stamp = stamp_of(file)
         for number, data, _, _ in set_lines(self._path, form):
             if data is None:
                 raise self._too_long(number)
@@ -160,10 +165,19 @@ class _Gathered:
             lines.append(number)
         with self._path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            if stamp_of(file) != stamp:
+                raise InputError(self._path, found="a file that is being written", expected="one that stays as it is")
         return self._opened(sha256, form, plain=True, spool=spool, lines=lines)
 
     def _opened(
-        self, sha256: str, form: TableForm, *, plain: bool, spool: Spool | None = None, lines: array[int] | None = None
+        self,
+        sha256: str,
+        form: TableForm,
+        *,
+        plain: bool,
+        spool: Spool | None = None,
+        lines: array[int] | None = None,
+        stamp: Stamp | None = None,
     ) -> EvalSet:
         return EvalSet(
             self._path,
@@ -176,6 +190,7 @@ class _Gathered:
             contents=None if self._is_recorded else self._tally.contents(),
             spool=spool,
             lines=lines,
+            stamp=stamp,
         )
 
     def _item(self, data: bytes, number: int) -> Item:

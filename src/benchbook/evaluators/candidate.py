@@ -210,11 +210,16 @@ def candidate_plan_of(started: RunStarted) -> CandidatePlan:
     return msgspec.convert(started.identity["plan"], ready(CandidatePlan))
 
 
+def _decoded(data: bytes, encoding: str) -> str:
+    """A text as `open` reads it: every line ends in LF."""
+    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
 def template_of(record: Record, started: RunStarted) -> PromptTemplate:
     """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
     sha256 = started.inputs.get("prompt_template")
     encoding = "utf-8-sig" if derivation_of(started) >= 3 else "utf-8"  # a byte-order mark was once sent with the rest
-    text = None if sha256 is None else record.input(sha256).read_text(encoding=encoding)
+    text = None if sha256 is None else _decoded(record.read_input(sha256), encoding)
     plan = candidate_plan_of(started)
     return PromptTemplate(
         plan.prompt_template_id,

@@ -166,6 +166,7 @@ class Evaluator(ABC):
     view: ClassVar[str] = "benchbook.views.any_evaluator:VIEW"  # what shows its records: a module, and a name in it
     samples_are: ClassVar[SamplesAre] = "answers"
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
+    has_outcomes: ClassVar[bool] = False  # a function of the user's own scored, and what it said are facts
     repeats_in_record: ClassVar[bool] = True  # its plan has the setting `repeats`; else they are records of one plan
 
     # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────
@@ -209,6 +210,11 @@ class Evaluator(ABC):
     def plan_sha256(self, started: RunStarted) -> str:
         """The hash of the plan that stands in the first fact, computed again."""
         return plan_sha256(self.plan_of(started))
+
+    def size_of(self, started: RunStarted) -> tuple[int, int]:
+        """`n_items` and `repeats` as a first fact has them, by its plan."""
+        plan: Any = self.plan_of(started)
+        return plan.n_items, plan.repeats
 
     @property
     def spec_sha256(self) -> str:

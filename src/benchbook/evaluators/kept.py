@@ -18,7 +18,7 @@ from benchbook.evalsets.set_contents import SetContents, doubtful, lacking, unre
 from benchbook.evalsets.set_parts import SetPart
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, input_changed
 from benchbook.specs.folders import SPEC_FILE, Named, sha256_of_files
 from benchbook.text import quoted
 
@@ -38,15 +38,19 @@ def recorded_evalset(
 ) -> EvalSet:
     """The items that a record is about, read from its own copy.
 
-    Raises: InputError where that can't be read; UsageError.
+    Raises: RecordError where that is not what the record was begun with; InputError where it can't be read; UsageError.
     """
+    path = record.input(started.inputs["evalset"])
     opened = open_evalset(
-        record.input(started.inputs["evalset"]),
+        path,
         form=started.identity.get("evalset_form", "jsonl"),
         needs_expected_answer=needs_expected_answer,
         is_recorded=True,
         keeps_fields=keeps_fields,
     )
+    if opened.sha256 != path.name:
+        opened.close()
+        raise input_changed(path, opened.sha256)
     part = candidate_plan_of(started).part
     return opened.part(part.ranges) if isinstance(part, SetPart) else opened
 
@@ -129,10 +133,7 @@ def _kept_files(record: Record, started: RunStarted) -> tuple[dict[str, bytes], 
     for name in hashes:
         if name != Path(name).name or not name.isprintable():  # an archive has these files by their names
             raise RecordError(f"{record.path}: its spec's files: found {quoted(name)}; expected a file's name")
-    try:
-        files = {name: record.input(sha256).read_bytes() for name, sha256 in hashes.items()}
-    except OSError as error:
-        raise RecordError(f"{error.filename}: the record's spec can't be read ({error.strerror})") from None
+    files = {name: record.read_input(sha256) for name, sha256 in hashes.items()}
     return files, record.input(hashes[SPEC_FILE])
 
 

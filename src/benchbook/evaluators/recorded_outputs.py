@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from benchbook.ask.work import Resume
+from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.items import KnownIds, other_expected
@@ -144,6 +146,32 @@ def imported_samples(
     for sample, lacks in enumerate(missing):
         if lacks:
             yield sample  # whoever is asked has none: it is unanswered (R1.3a)
+
+
+_DIGEST = 16  # bytes
+
+
+class KnownOutputs:
+    """Recorded outputs as facts, of each a hash by its sample: to hold a journal against the file they came from."""
+
+    def __init__(self, outputs: Iterable[RecordedOutput], n_samples: int) -> None:
+        self._digests = bytearray(_DIGEST * n_samples)
+        self.n = 0
+        for output in outputs:
+            self._digests[output.sample * _DIGEST : (output.sample + 1) * _DIGEST] = _digest(_reply(output))
+            self.n += 1
+
+    def __contains__(self, sample: int) -> bool:
+        return any(self._digests[sample * _DIGEST : (sample + 1) * _DIGEST])
+
+    def have(self, reply: Reply) -> bool:
+        """True if a fact says of its sample what the file does."""
+        return self._digests[reply.sample * _DIGEST : (reply.sample + 1) * _DIGEST] == _digest(reply)
+
+
+def _digest(reply: Reply) -> bytes:
+    content = canonical_json(msgspec.structs.replace(reply, seq=-1, prev="", at=""))
+    return hashlib.sha256(content).digest()[:_DIGEST]
 
 
 def _is_new(sample: int, resume: Resume) -> bool:

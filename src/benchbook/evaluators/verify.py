@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
@@ -12,14 +14,16 @@ from typing import Any
 
 import msgspec
 
+from benchbook.ask.identity import inputs_of_plan
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, RecordDamagedError
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.derived_files import Discrepancy, hashes_of, sha256_of, write_manifest
+from benchbook.record.checking import FactsCheck
+from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, is_left_behind, misnamed
 from benchbook.record.reading import read_segment, segment_files, segment_number
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
@@ -30,6 +34,8 @@ class Verification:
     """`holds` when nothing was found. `sha256` is the hash that names the record.
 
     `not_computed` says what was held byte for byte alone, for nobody can compute it again; None where all was computed.
+    `notes` are no faults of the record: files that a desktop left in it, the name of its folder where its hash was
+    named.
     """
 
     findings: tuple[Discrepancy, ...]
@@ -37,6 +43,7 @@ class Verification:
     n_facts: int
     state: str
     not_computed: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -48,17 +55,18 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
     The journal goes first: what is derived from a damaged journal would say nothing.
     """
-    findings = [*_check_journal_files(record)]
-    state = None
+    findings, notes = [*_check_journal_files(record)], [*_left_behind(record)]
+    state, facts = None, FactsCheck()
     try:
-        state = read_state(record.journal)
+        state = read_state(record.journal, facts.look_at)
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
-    except BenchbookError as error:
-        findings.append(Discrepancy("journal", None, str(error)))
+    except (BenchbookError, OSError) as error:
+        findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:
+        findings += _check_name(record, state, expect, notes)
         try:
-            findings += _check_content(record, state, expect)
+            findings += facts.findings or _check_content(record, state)
         except Exception as error:
             findings.append(Discrepancy("journal", None, f"its facts make no sense ({type(error).__name__}: {error})"))
     return Verification(
@@ -67,7 +75,41 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         state.n_facts if state else 0,
         state.state if state else "damaged",
         _not_computed(record, state),
+        tuple(notes),
     )
+
+
+def _check_name(record: Record, state: JournalState, expect: str | None, notes: list[str]) -> list[Discrepancy]:
+    """Check that the record is the one that was meant: by its hash, if that was named, else by its folder's name."""
+    wrong = misnamed(record, state.started.run_id)
+    if expect is None:
+        return [] if wrong is None else [Discrepancy(_FIRST_SEGMENT, 1, wrong)]
+    if expect.removeprefix("sha256:") != state.last_sha256:
+        what = f"its hash is {state.last_sha256}, not the expected {expect}"
+        return [Discrepancy("journal", None, what)]
+    notes += [] if wrong is None else [wrong]
+    return []
+
+
+def _left_behind(record: Record) -> Iterator[str]:
+    """Words on each file that a desktop left in the record, or an editor."""
+    for folder in (record.path, record.journal, record.inputs):
+        for path in _entries(folder):
+            if is_left_behind(path.name):
+                yield f"{_inside(record, str(path))}: no part of the record"
+
+
+def _entries(folder: Path) -> list[Path]:
+    """The names in a folder, in order; none where it is no folder, or can't be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _foreign(folder: Path, known: Collection[str]) -> list[Path]:
+    """The entries of a folder that don't belong to a record."""
+    return [path for path in _entries(folder) if path.name not in known and not is_left_behind(path.name)]
 
 
 def _not_computed(record: Record, state: JournalState | None) -> str | None:
@@ -78,16 +120,18 @@ def _not_computed(record: Record, state: JournalState | None) -> str | None:
         return None
 
 
-def _check_content(record: Record, state: JournalState, expect: str | None) -> list[Discrepancy]:
+def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
     """The checks that are left where the chain of facts is whole."""
-    evaluator = evaluator_of(record)
-    findings = [*_check_start(state.started, evaluator), *_check_inputs(record, state.started)]
+    try:
+        evaluator = evaluator_of(record)
+    except BenchbookError as error:
+        return [Discrepancy(_FIRST_SEGMENT, 1, inside(record, str(error)))]
+    findings = [*_check_start(state, evaluator), *_check_inputs(record, state.started)]
     if not findings:
         findings += _check_derived(record, state, evaluator)
-    findings += _check_folder(record, state.started, evaluator)
-    if expect is not None and expect.removeprefix("sha256:") != state.last_sha256:
-        findings.append(Discrepancy("journal", None, f"its hash is {state.last_sha256}, not the expected {expect}"))
-    return findings
+    known = {"journal", "inputs", *evaluator.files_of(state.started), *evaluator.folders}
+    strange = _foreign(record.path, known)
+    return findings + [Discrepancy(path.name, None, "does not belong to the record") for path in strange]
 
 
 def _inside(record: Record, path: str) -> str:
@@ -103,9 +147,8 @@ def _check_journal_files(record: Record) -> list[Discrepancy]:
     try:
         known = set(segment_files(record.journal))
         last = max(known, default=None)
-        for path in sorted(record.journal.iterdir()):
-            if path not in known:
-                findings.append(Discrepancy(_inside(record, str(path)), None, "does not belong to the journal"))
+        for path in _foreign(record.journal, {path.name for path in known}):
+            findings.append(Discrepancy(_inside(record, str(path)), None, "does not belong to the journal"))
         if last is not None and len(known) > 1 and not last.stat().st_size:
             findings.append(
                 Discrepancy(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
@@ -114,10 +157,13 @@ def _check_journal_files(record: Record) -> list[Discrepancy]:
             findings.append(
                 Discrepancy(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
             )
+        return findings + _check_seals(record, known)
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
-        return findings
-    return findings + _check_seals(record, known)
+    except OSError as error:
+        where = _inside(record, str(error.filename or record.journal))
+        findings.append(Discrepancy(where, None, f"can't be read ({error.strerror})"))
+    return findings
 
 
 def _torn_line(path: Path) -> int | None:
@@ -126,7 +172,7 @@ def _torn_line(path: Path) -> int | None:
 
 
 def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
-    """Check each sealed segment against the hash in the next one's first line, wherever else the chain is broken."""
+    """Check each sealed segment against the hashes in the next one's first line, wherever else the chain is broken."""
     findings = []
     segments = sorted(files)
     for path, following in zip_longest(segments, segments[1:]):
@@ -135,59 +181,74 @@ def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
         if following is None:
             missing = f"journal/{segment_number(path) + 1:06d}.jsonl"
             findings.append(Discrepancy(missing, None, f"is missing: it begins with the seal of {path.name}"))
-        elif _seal_in(following) not in (None, hashlib.sha256(path.read_bytes()).hexdigest()):
-            findings.append(Discrepancy(_inside(record, str(path)), None, "its bytes are not those that were sealed"))
+        elif (seal := _seal_in(following)) is not None:
+            if seal.sha256 != hashlib.sha256(path.read_bytes()).hexdigest():
+                findings.append(
+                    Discrepancy(_inside(record, str(path)), None, "its bytes are not those that were sealed")
+                )
+            elif seal.lines_sha256 != hashlib.sha256(read_segment(path)).hexdigest():
+                where = _inside(record, str(following))
+                findings.append(Discrepancy(where, 1, f"lines_sha256 is not the hash of the lines of {path.name}"))
     return findings
 
 
-def _seal_in(segment: Path) -> str | None:
-    """The hash in a segment's first line; None where that can't be read, which is reported with its line."""
+def _seal_in(segment: Path) -> Sealed | None:
+    """The seal in a segment's first line; None where that can't be read, which is reported with its line."""
     try:
         fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
     except (RecordDamagedError, msgspec.DecodeError):
         return None
-    return fact.sha256 if isinstance(fact, Sealed) else None
+    return fact if isinstance(fact, Sealed) else None
 
 
-def _check_start(started: RunStarted, evaluator: Evaluator) -> list[Discrepancy]:
+_FIRST_SEGMENT = "journal/000001.jsonl"
+
+
+def _check_start(state: JournalState, evaluator: Evaluator) -> Iterator[Discrepancy]:
     """Check that the first fact agrees with itself and with the specs that are installed."""
-    where = "journal/000001.jsonl"
-    findings = []
+    started = state.started
     if evaluator.plan_sha256(started) != started.plan_sha256:
-        findings.append(Discrepancy(where, 1, "the plan does not have the hash that stands beside it"))
+        yield Discrepancy(_FIRST_SEGMENT, 1, "the plan does not have the hash that stands beside it")
     if evaluator.spec_sha256 != started.spec_sha256:
-        findings.append(Discrepancy(where, 1, f"was made under another {started.spec} than the one installed"))
-    return findings
+        yield Discrepancy(_FIRST_SEGMENT, 1, f"was made under another {started.spec} than the one installed")
+    found, planned = (started.n_items, started.repeats), evaluator.size_of(started)
+    if found != planned:
+        sizes = " and ".join(f"{n} items, {repeats} times" for n, repeats in (found, planned))
+        yield Discrepancy(_FIRST_SEGMENT, 1, f"n_items and repeats are not those of the plan: {sizes}")
+    for name, sha256 in inputs_of_plan(evaluator.plan_of(started), started.inputs):
+        if sha256 != started.inputs[name]:
+            what = f"the plan is of another {name} than the record keeps: {sha256}, and {started.inputs[name]}"
+            yield Discrepancy(_FIRST_SEGMENT, 1, what)
+    if state.outcomes.pythons and not evaluator.has_outcomes:
+        yield Discrepancy("journal", None, f"has outcomes of a function, and under {started.spec} none scores")
 
 
 def _check_inputs(record: Record, started: RunStarted) -> list[Discrepancy]:
     findings = []
     wanted = set(started.inputs.values())
-    present = {path.name for path in record.inputs.iterdir()} if record.inputs.is_dir() else set()
-    present -= {name for name in wanted if not record.input(name).is_file()}
-    for name in sorted(wanted - present):
-        findings.append(Discrepancy(f"inputs/{name}", None, "is missing"))
-    for name in sorted(present - wanted):
-        findings.append(Discrepancy(f"inputs/{name}", None, "does not belong to the record"))
-    for name in sorted(wanted & present):
-        if (found := sha256_of(record.input(name))) != name:
-            done = what_was_done(record.input(name).read_bytes(), partial(_hashes_to, name))
+    if record.inputs.exists() and not record.inputs.is_dir():
+        return [Discrepancy("inputs", None, "is no folder")]
+    for name in sorted(wanted):
+        path = record.inputs / name
+        if not path.is_file():
+            what = "is no file" if os.path.lexists(path) else "is missing"
+            findings.append(Discrepancy(f"inputs/{name}", None, what))
+            continue
+        try:
+            found = sha256_of(path)
+        except OSError as error:
+            findings.append(Discrepancy(f"inputs/{name}", None, f"can't be read ({error.strerror})"))
+            continue
+        if found != name:
+            done = what_was_done(path.read_bytes(), partial(_hashes_to, name))
             what = f"was changed: its bytes hash to {found}" + (f". It {done}" if done else "")
             findings.append(Discrepancy(f"inputs/{name}", None, what))
-    return findings
+    strange = _foreign(record.inputs, wanted)
+    return findings + [Discrepancy(f"inputs/{path.name}", None, "does not belong to the record") for path in strange]
 
 
 def _hashes_to(sha256: str, data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == sha256
-
-
-def _check_folder(record: Record, started: RunStarted, evaluator: Evaluator) -> list[Discrepancy]:
-    known = {"journal", "inputs", *evaluator.files_of(started), *evaluator.folders}
-    return [
-        Discrepancy(path.name, None, "does not belong to the record")
-        for path in sorted(record.path.iterdir())
-        if path.name not in known
-    ]
 
 
 def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) -> list[Discrepancy]:
@@ -231,7 +292,11 @@ def _compare_folders(name: str, found: Path, derived: Path, tables: Tables) -> l
 
 def _files_below(folder: Path, name: str) -> set[str]:
     paths = (folder / name).rglob("*")
-    return {path.relative_to(folder).as_posix() for path in paths if path.is_symlink() or not path.is_dir()}
+    return {
+        path.relative_to(folder).as_posix()
+        for path in paths
+        if not is_left_behind(path.name) and (path.is_symlink() or not path.is_dir())
+    }
 
 
 def _check_last_line(record: Record, state: JournalState) -> list[Discrepancy]:

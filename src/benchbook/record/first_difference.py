@@ -7,15 +7,14 @@ encoding. Otherwise the first differing line is shown around the place, its invi
 from __future__ import annotations
 
 import codecs
-import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 from benchbook.record.reading import LFS_POINTER, is_lfs_pointer
+from benchbook.text import quoted
 
 _AROUND = 40  # characters on either side of a difference
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})  # Unicode's categories; a space is seen
 
 
 def first_difference(found: bytes, wanted: bytes) -> tuple[int | None, str]:
@@ -24,7 +23,7 @@ def first_difference(found: bytes, wanted: bytes) -> tuple[int | None, str]:
         return None, done
     lines = zip_longest(found.split(b"\n"), wanted.split(b"\n"))
     number, one, other = next((n, *pair) for n, pair in enumerate(lines, start=1) if pair[0] != pair[1])
-    return number, _lines_differ(one, other)
+    return number, lines_differ(one, other)
 
 
 def what_was_done(found: bytes, is_wanted: Callable[[bytes], bool]) -> str | None:
@@ -88,9 +87,11 @@ def _decoded(data: bytes, encoding: str, name: str) -> tuple[str, bytes] | None:
     return f"is in {name}; the record is in UTF-8", text.encode("utf-8", "surrogatepass")
 
 
-def _lines_differ(found: bytes | None, wanted: bytes | None) -> str:
+def lines_differ(found: bytes | None, wanted: bytes | None, gives: str = "the journal gives") -> str:
+    """The first difference between two lines, either of which may be missing: both around the place, as they are told
+    apart. `gives` says who is right."""
     if found is None:
-        return f"found no such line; the journal gives {_quoted(_text(wanted or b''), 0)}"
+        return f"found no such line; {gives} {_quoted(_text(wanted or b''), 0)}"
     if wanted is None:
         return f"found {_quoted(_text(found), 0)}, a line too many"
     one, other = _text(found), _text(wanted)
@@ -98,7 +99,7 @@ def _lines_differ(found: bytes | None, wanted: bytes | None) -> str:
     drop = _indentation(one[:same])
     end_one, end_other = _ends(one, other, same)
     shown = [_quoted(text, same, drop, end) for text, end in ((one, end_one), (other, end_other))]
-    return f"found {shown[0]}; the journal gives {shown[1]}{_named(one, other, same)}"
+    return f"found {shown[0]}; {gives} {shown[1]}{_named(one, other, same, gives)}"
 
 
 def _text(line: bytes) -> str:
@@ -134,18 +135,16 @@ def _quoted(text: str, place: int, start: int = 0, end: int | None = None) -> st
 
 
 def _seen(character: str) -> str:
-    """The character, or its escape if it is invisible or a backslash."""
+    """The character, or its escape if it can't be seen or is a backslash."""
     if character == "\\":
         return r"\\"
-    if character == " " or unicodedata.category(character) not in _UNSEEN:
-        return character
-    return character.encode("unicode_escape").decode("ascii")
+    return character if quoted(character)[1:-1] == character else character.encode("unicode_escape").decode("ascii")
 
 
-def _named(one: str, other: str, same: int) -> str:
+def _named(one: str, other: str, same: int, gives: str) -> str:
     """The code points that differ, unless both are ASCII: others may look alike."""
     first, second = one[same : same + 1], other[same : same + 1]
     if (first + second).isascii():
         return ""
     names = [f"U+{ord(one):04X}" if one else "the end" for one in (first, second)]
-    return f" ({names[0]} where the journal gives {names[1]})"
+    return f" ({names[0]} where {gives} {names[1]})"

@@ -14,24 +14,55 @@ from pathlib import Path
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import read_journal
+from benchbook.record.reading import is_sha256, read_journal, refuse_what_is_no_file
+from benchbook.text import quoted
 from benchbook.writing import folder_made_whole, sync_folder
 
-RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+
+# What desktops, editors and file servers leave in any folder: no part of a record, and no fault of it.
+_LEFT_BEHIND = re.compile(
+    r"\.DS_Store|\._.+|\.directory|\.localized|(eh)?Thumbs\.db|desktop\.ini|@eaDir|.+~|\..+\.sw[a-p]|\.~lock\..+#|\..+\.icloud",
+    re.IGNORECASE,
+)
+
+
+def is_left_behind(name: str) -> bool:
+    """True for the name of a file that a desktop, an editor or a file server left in a folder."""
+    return _LEFT_BEHIND.fullmatch(name) is not None
 
 
 class Record:
-    """Paths of one record. Nothing is read until it is asked for."""
+    """Paths of one record. Nothing is read until it is asked for.
+
+    `run_id` is the name of its folder, by which it is found. A record's own id stands in its first fact (`misnamed`).
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = path = Path(path)
-        self.run_id = path.name
+        self.run_id = path.name if path.name not in ("", "..") else Path(os.path.realpath(path)).name
         self.journal, self.inputs = path / "journal", path / "inputs"
         self.manifest, self.samples = path / "manifest.json", path / "samples.parquet"
         self.aggregates, self.decision = path / "aggregates.json", path / "decision.json"
 
     def input(self, sha256: str) -> Path:
+        """The file of an input. Raises: RecordError for a name that is no hash, and for a pipe or a device there."""
+        if not is_sha256(sha256):
+            found = quoted(sha256)
+            raise RecordError(f"{self.path}: its first fact has the input {found}; expected 64 hexadecimal digits")
+        refuse_what_is_no_file(self.inputs / sha256)
         return self.inputs / sha256
+
+    def read_input(self, sha256: str) -> bytes:
+        """The bytes of an input, held against its hash. Raises: RecordError."""
+        path = self.input(sha256)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise RecordError(f"{path}: can't be read ({error.strerror})") from None
+        if (found := hashlib.sha256(data).hexdigest()) != sha256:
+            raise input_changed(path, found)
+        return data
 
     def started(self) -> RunStarted:
         """The journal's first fact: the plan and settings of the run.
@@ -46,6 +77,28 @@ class Record:
             if self.manifest.is_file():
                 raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         raise RecordError(f"{self.path}: the journal does not begin with run_started")
+
+
+def misnamed(record: Record, run_id: str) -> str | None:
+    """The words for a record that stands in a folder of another name than its own id; None where it is its own.
+
+    The folder may be named by a symbolic link. A path such as `.` is looked up.
+    """
+    names = (record.run_id, Path(os.path.realpath(record.path)).name)
+    if run_id in names:
+        return None
+    return (
+        f"the folder is called {quoted(record.run_id, 100)}, and the record in it is {quoted(run_id, 100)}: rename the "
+        "folder, or name the record by its hash (verify --expect HASH)"
+    )
+
+
+def input_changed(path: Path, found: str) -> RecordError:
+    """The error for an input with other bytes than its name says."""
+    return RecordError(
+        f"{path}: was changed: its bytes hash to {found}, and the record was begun with {path.name}; put the file back "
+        "as it was, or begin another run"
+    )
 
 
 def record_named(run: str, runs: str | Path) -> Record:

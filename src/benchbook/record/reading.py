@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import stat
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
@@ -13,7 +15,7 @@ import msgspec
 import zstandard
 
 from benchbook.canonical import decode_json
-from benchbook.errors import RecordDamagedError
+from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import FIRST_PREV, Fact, Failure, Outcome, Outcomes, Reply, fact_decoder
 
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
@@ -37,6 +39,22 @@ def why_unreadable(path: Path, otherwise: str) -> str:
         return otherwise
 
 
+def refuse_what_is_no_file(path: Path) -> None:
+    """Refuse a folder, a pipe or a device in the place of a file, which may never end; one that is missing is not.
+
+    Raises: RecordError.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, RuntimeError) as error:
+        raise RecordError(f"{path}: can't be read ({getattr(error, 'strerror', None) or error})") from None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "no file"
+        raise RecordError(f"{path}: is {kind}; expected a file")
+
+
 # A fact's place in 64 bits: sample (28) | segment (14) | offset (22), so that sorting gives plan order.
 _OFFSET_BITS, _SEGMENT_BITS = 22, 14
 MAX_SEGMENT_BYTES = 1 << _OFFSET_BITS
@@ -48,13 +66,22 @@ _READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in pl
 
 
 class JournalLine(msgspec.Struct, frozen=True, gc=False):
-    """One line of the journal. `sha256` is the hash of its bytes without the newline."""
+    """One line of the journal. `raw` are its bytes without the newline, `sha256` is their hash."""
 
     segment: int
     number: int  # from 1, within its segment
     offset: int
     sha256: str
     fact: Fact
+    raw: bytes
+
+
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+def is_sha256(text: str) -> bool:
+    """True for a hash as records have it: 64 hexadecimal digits, in lower case."""
+    return _SHA256.fullmatch(text) is not None
 
 
 def segment_number(path: Path) -> int:
@@ -118,7 +145,7 @@ def read_journal(journal: Path) -> Iterator[JournalLine]:
                 intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()
                 raise _broken_chain(path, number, before, fact, seq, intact=intact)
             prev, seq = hashlib.sha256(raw).hexdigest(), seq + 1
-            yield JournalLine(segment_number(path), number, offset, prev, fact)
+            yield JournalLine(segment_number(path), number, offset, prev, fact, raw)
             before = (path, number)
             offset = end + 1
         if offset < len(data) and path is not segments[-1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,8 +115,8 @@ def _samples_of(line: JournalLine) -> Iterable[int]:
             return ()
 
 
-def read_state(journal: Path) -> JournalState:
-    """Read a journal once, its chain checked.
+def read_state(journal: Path, look_at: Callable[[JournalLine], None] | None = None) -> JournalState:
+    """Read a journal once, its chain checked. `look_at` is called with each line.
 
     Raises: RecordDamagedError; RecordError if it does not begin with run_started.
     """
@@ -127,6 +127,8 @@ def read_state(journal: Path) -> JournalState:
                 break
             state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
         state.add(line)
+        if look_at is not None:
+            look_at(line)
     if state is None:
         raise RecordError(f"{journal.parent}: the journal does not begin with run_started; nothing was asked yet")
     return state

@@ -31,16 +31,15 @@ from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, can
 from benchbook.evaluators.contract import COST, MAY_CHANGE, ComparedColumns, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
+from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.settings import SCORE_SPEC, RunConfig, ScoreConfig, config_from_mapping
-from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
+from benchbook.record.derived_files import Discrepancy, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from benchbook.training.logs import training_files
-
-_MAX_FINDINGS = 20
 
 
 class AnswersEvaluator(Evaluator):
@@ -155,48 +154,38 @@ class AnswersEvaluator(Evaluator):
 
 
 class _RequestCheck:
-    """Renders each request again and holds its hash against the facts that name it."""
+    """Renders each request again and holds it against the facts that name it."""
 
     def __init__(self, record: Record, state: JournalState) -> None:
-        self._journal = record.journal
         self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
-        self._found: list[Discrepancy] = []
+        self._held = HeldFacts(record.journal)
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
-        if len(self._found) >= _MAX_FINDINGS:
-            return
-        expected = request_sha256(self._requests.candidate(item))
-        for fact in facts:
-            if fact.request_sha256 != expected:
-                what = f"sample {sample}: inputs and template render to another request than this fact names"
-                self._found.append(Discrepancy(*place_of_fact(self._journal, fact.seq), what))
+        del sample
+        if not self._held.are_enough:
+            self._held.hold_once_asked(facts, "candidate", request_sha256(self._requests.candidate(item)))
 
     def findings(self) -> list[Discrepancy]:
-        return self._found
+        return self._held.findings
 
 
 class _PredictionCheck:
     """Reads the recorded file of predictions again and holds each fact against its row."""
 
     def __init__(self, record: Record, state: JournalState) -> None:
-        self._journal = record.journal
         self._expected = _predictions_of(record, state)
-        self._found: list[Discrepancy] = []
+        self._held = HeldFacts(record.journal)
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
-        del item
+        del sample, item
         expected = next(self._expected, None)
-        if len(facts) == 1 and expected is not None and _content(facts[0]) == _content(expected):
-            return
-        if len(self._found) < _MAX_FINDINGS:
-            what = f"sample {sample}: the file of predictions says something else than this fact"
-            self._found.append(Discrepancy(*place_of_fact(self._journal, facts[0].seq), what))
+        if not self._held.are_enough:
+            self._held.hold_made_elsewhere(facts, expected, "the file of predictions")
 
     def findings(self) -> list[Discrepancy]:
-        if (left := next(self._expected, None)) is not None and not self._found:
-            what = f"sample {left.sample}: the file of predictions has one, and the journal has none"
-            self._found.append(Discrepancy("journal", None, what))
-        return self._found
+        if (left := next(self._expected, None)) is not None and not self._held.findings:
+            self._held.add_missing(left.sample, "the file of predictions has one")
+        return self._held.findings
 
 
 def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
@@ -213,8 +202,3 @@ def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
     )
     with recorded_evalset(record, started) as evalset:
         return prediction_replies(predictions, evalset)
-
-
-def _content(fact: Reply | Failure) -> Reply | Failure:
-    """A fact without its ties to its place in the journal."""
-    return msgspec.structs.replace(fact, seq=-1, prev="", at="")

@@ -17,6 +17,7 @@ from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import DerivedFiles, DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
 from benchbook.evaluators.experiments import Experiment
+from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.kept import kept_sha256
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
@@ -35,7 +36,7 @@ from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManif
 from benchbook.evaluators.protocol.spec import SPEC_ID, Protocol, protocol_v1
 from benchbook.evaluators.protocol.tables import DERIVED_FILES, ProtocolDerived, derive_protocol, row_type_of
 from benchbook.evaluators.protocol.validity import parse_line
-from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
+from benchbook.record.derived_files import Discrepancy, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
@@ -119,8 +120,6 @@ def _of_row(row: ProtocolRow) -> dict[str, Any]:
 
 # ── the evaluator ────────────────────────────────────────────────────────────────────────────────────────────
 
-_MAX_FINDINGS = 20
-
 
 class ProtocolEvaluator(Evaluator):
     """Models judge each other's outputs, and their own, in strict JSON with quoted evidence (SPEC P)."""
@@ -168,6 +167,9 @@ class ProtocolEvaluator(Evaluator):
     def plan_of(self, started: RunStarted) -> ProtocolPlan:
         return protocol_plan_of(started)
 
+    def size_of(self, started: RunStarted) -> tuple[int, int]:
+        return protocol_plan_of(started).n_samples, 1
+
     def tables(self, started: RunStarted) -> Tables:
         return {"samples.parquet": row_type_of(started, self.protocol)}
 
@@ -184,7 +186,7 @@ class ProtocolEvaluator(Evaluator):
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         check = _Check(record, state)
         derive_protocol(record, target, check=check.look_at, state=state)
-        return check.findings
+        return check.findings()
 
     def read(self, record: Record) -> ProtocolDerived:
         with reading_derived(record):
@@ -236,27 +238,30 @@ class ProtocolEvaluator(Evaluator):
 
 
 class _Check:
-    """Renders each request again, or reads each judgement again, and holds it against the fact."""
+    """Renders each request again, or reads each judgement again, and holds it against the facts."""
 
     def __init__(self, record: Record, state: JournalState) -> None:
         started = state.started
-        self._journal = record.journal
         self._requests = ProtocolRequests(open_samples(record, started, protocol_plan_of(started)))
         judgements = started.inputs.get("judgements")
         self._replies = [one.raw for one in read_judgements(record.input(judgements))] if judgements else None
-        self.findings: list[Discrepancy] = []
+        self._held = HeldFacts(record.journal)
+        self._n_held = 0
 
     def look_at(self, number: int, sample: ProtocolSample, facts: list[Reply | Failure]) -> None:
-        if len(self.findings) >= _MAX_FINDINGS:
+        self._n_held += number == self._n_held  # else one before it is missing
+        if self._held.are_enough:
             return
         if self._replies is not None:
-            wrong = [fact for fact in facts if not isinstance(fact, Reply) or fact.text != self._replies[number]]
-            what = f"sample {number}: the file of judgements says something else than this fact"
+            expected = Reply(sample=number, role="judge", text=self._replies[number])
+            self._held.hold_made_elsewhere(facts, expected, "the file of judgements")
         else:
-            expected = request_sha256(self._requests.body(sample))
-            wrong = [fact for fact in facts if fact.request_sha256 != expected]
-            what = f"sample {number}: inputs and template render to another request than this fact names"
-        self.findings += [Discrepancy(*place_of_fact(self._journal, fact.seq), what) for fact in wrong]
+            self._held.hold_once_asked(facts, "judge", request_sha256(self._requests.body(sample)))
+
+    def findings(self) -> list[Discrepancy]:
+        if self._replies is not None and self._n_held < len(self._replies) and not self._held.findings:
+            self._held.add_missing(self._n_held, "the file of judgements has one")
+        return self._held.findings
 
 
 def derived_types() -> DerivedTypes:

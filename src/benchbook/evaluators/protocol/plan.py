@@ -28,7 +28,7 @@ from benchbook.evaluators.protocol.probes import Probe, probes_for
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import EvaluationSet, EvidenceRule, Options
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, input_changed
 
 JUDGE_PROMPT = (
     "judge_prompt/"  # before its hash: an input of a record, a prompt by which judgements were made elsewhere
@@ -270,7 +270,10 @@ def _placed(
 
 def open_samples(record: Record, started: RunStarted, plan: ProtocolPlan) -> ProtocolSamples:
     """The samples of a record, from its inputs. Raises: InputError, RecordError; SpecError."""
-    output_set = read_outputs(record.input(started.inputs["evaluation_set"]), record.input)
+    path = record.input(started.inputs["evaluation_set"])
+    output_set = read_outputs(path, record.input)
+    if output_set.sha256 != path.name:
+        raise input_changed(path, output_set.sha256)
     prompts = started.inputs.get("prompts")
     read = read_task_prompts(record.input(prompts), started.identity["prompts_form"]) if prompts else None
     judgements = started.inputs.get("judgements")

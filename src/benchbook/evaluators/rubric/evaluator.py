@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.ask.limits import Stop
-from benchbook.ask.requests import request_sha256
 from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
-from benchbook.evalsets import Item
 from benchbook.evalsets.items import item_from_json
 from benchbook.evalsets.requirements import criteria_faults
-from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.contract import (
     COST,
     MAY_CHANGE,
@@ -32,17 +29,17 @@ from benchbook.evaluators.contract import (
     LabelRows,
     Tables,
 )
-from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import RunVerdict, read_decision
 from benchbook.evaluators.kept import kept_sha256, recorded_evalset
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.asking import RubricQuestions
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.held import RubricFactsCheck
 from benchbook.evaluators.rubric.item_labels import MET, item_label_rows
 from benchbook.evaluators.rubric.needed import least_by_gate
 from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
-from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
+from benchbook.evaluators.rubric.plan import Plan, plan_of
 from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
 from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
 from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
@@ -50,11 +47,10 @@ from benchbook.evaluators.rubric.row import aggregates_file_type, further_column
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
-from benchbook.evaluators.rubric.steps import read_history
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
-from benchbook.record.derived_files import Discrepancy, place_of_fact, reading_derived
-from benchbook.record.facts import RunStarted, SampleFact
+from benchbook.record.derived_files import Discrepancy, reading_derived
+from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.specs import load_spec
@@ -126,9 +122,9 @@ class RubricEvaluator(Evaluator):
         return derive(record, target)
 
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
-        requests = _RequestCheck(record, state.started)
-        derive(record, target, check=requests.check, state=state)
-        return requests.findings
+        check = RubricFactsCheck(record, state)
+        derive(record, target, check=check.look_at, state=state)
+        return check.findings()
 
     def read(self, record: Record) -> Derived:
         with reading_derived(record):
@@ -201,39 +197,6 @@ class RubricEvaluator(Evaluator):
     def unanswered_why(self, columns: Collection[str], manifest: Mapping[str, Any]) -> polars.Expr:
         del manifest
         return unanswered_why(columns)
-
-
-class _RequestCheck:
-    """Renders each request again and holds its hash against the fact that names it."""
-
-    MAX_FINDINGS = 20
-
-    def __init__(self, record: Record, started: RunStarted) -> None:
-        self._plan: Plan = plan_of(started)
-        self._spec = spec_of(record, self._plan)
-        self._derivation = derivation_of(started)
-        self._requests = Requests(self._plan, self._spec, template_of(record, started))
-        self._journal = record.journal
-        self.findings: list[Discrepancy] = []
-
-    def check(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
-        asked = [fact for fact in facts if fact.request_sha256 is not None]
-        if not asked or len(self.findings) >= self.MAX_FINDINGS:
-            return
-        candidate = request_sha256(self._requests.candidate(item))
-        judges: dict[int, str] = {}
-        for fact in asked:
-            if fact.role == "judge" and fact.judge not in judges:
-                answer = read_history(facts, self._plan, self._spec, self._derivation, item).answer
-                judges[fact.judge] = (
-                    "" if answer is None else request_sha256(self._requests.judge(item, answer, fact.judge))
-                )
-            if fact.request_sha256 != (candidate if fact.role == "candidate" else judges[fact.judge]):
-                file, line = place_of_fact(self._journal, fact.seq)
-                what = (
-                    f"sample {sample}: inputs and template render to another {fact.role} request than this fact names"
-                )
-                self.findings.append(Discrepancy(file, line, what))
 
 
 def derived_types() -> DerivedTypes:

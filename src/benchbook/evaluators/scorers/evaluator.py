@@ -27,6 +27,7 @@ class ScorerEvaluator(AnswersEvaluator):
     when a record is read (F8)."""
 
     view = "benchbook.views.answers.terms:SCORER"
+    has_outcomes = True
 
     def __init__(self, metric: ScorerMetric) -> None:
         self.id = metric.id

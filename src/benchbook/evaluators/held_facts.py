@@ -1,0 +1,70 @@
+"""Holds the facts of each sample against its plan: who is asked what, how often, and what ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from benchbook.ask.work import is_answered
+from benchbook.record.checking import MOST_FINDINGS
+from benchbook.record.derived_files import Discrepancy, place_of_fact
+from benchbook.record.facts import Failure, Reply, Role, SampleFact
+
+NOBODY_ASKED = "names a request, and nobody was asked: it was made elsewhere"
+AFTER_THE_END = "comes after a fact that ended the sample"
+
+
+class HeldFacts:
+    """The first findings about a record's facts, each with its place in the journal."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self.findings: list[Discrepancy] = []
+
+    @property
+    def are_enough(self) -> bool:
+        return len(self.findings) >= MOST_FINDINGS
+
+    def add(self, fact: SampleFact, what: str) -> None:
+        """Note that a fact is not as the plan has it."""
+        where = place_of_fact(self._journal, fact.seq)
+        self.findings.append(Discrepancy(*where, f"sample {fact.sample}: {what}"))
+
+    def add_missing(self, sample: int, what: str) -> None:
+        """Note that there is no fact where the plan has one."""
+        self.findings.append(Discrepancy("journal", None, f"sample {sample}: {what}, and the journal has none"))
+
+    def hold_once_asked(self, facts: Sequence[SampleFact], role: Role, sha256: str) -> None:
+        """Hold the facts of a sample that needs one answer: each asks the same, once more after a failure."""
+        is_ended = False
+        for fact in facts:
+            if fact.request_sha256 != sha256:
+                self.add(fact, other_request())
+            elif (fact.role, fact.judge, fact.attempt) != (role, 0, 1):
+                self.add(fact, f"found {said(fact)}; the plan asks the {role}, once")
+            elif is_ended:
+                self.add(fact, AFTER_THE_END)
+            is_ended = is_ended or is_answered([fact])
+
+    def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
+        """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""
+        if len(facts) != 1 or expected is None or _content(facts[0]) != _content(expected):
+            self.add(facts[-1], f"{source} says something else than this fact")
+
+
+def other_request(whose: str = "") -> str:
+    """The words for a fact whose request does not follow from the record."""
+    return f"inputs and template render to another {whose}request than this fact names"
+
+
+def said(fact: SampleFact) -> str:
+    """Who is asked by a fact, in words: `attempt 2 of judge 1`."""
+    who = fact.role if fact.role == "candidate" else f"judge {fact.judge}"
+    return f"attempt {fact.attempt} of the {who}"
+
+
+def _content(fact: Reply | Failure) -> Reply | Failure:
+    """A fact without its ties to its place in the journal."""
+    return msgspec.structs.replace(fact, seq=-1, prev="", at="")

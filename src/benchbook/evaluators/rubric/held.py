@@ -1,0 +1,99 @@
+"""Holds a run's facts against what its plan leads to: each request rendered again, in the order of a sample's steps."""
+
+from __future__ import annotations
+
+from benchbook.ask.requests import request_sha256
+from benchbook.evalsets import Item
+from benchbook.evaluators.candidate import template_of
+from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
+from benchbook.evaluators.held_facts import AFTER_THE_END, NOBODY_ASKED, HeldFacts, other_request, said
+from benchbook.evaluators.kept import recorded_evalset
+from benchbook.evaluators.recorded_outputs import KnownOutputs, read_outputs
+from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
+from benchbook.evaluators.rubric.reading import spec_of
+from benchbook.evaluators.rubric.steps import SampleHistory
+from benchbook.record.derived_files import Discrepancy
+from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
+from benchbook.record.folder import Record
+from benchbook.record.state import JournalState
+
+OTHER_OUTPUT = "the file of outputs says something else than this fact"
+
+
+class RubricFactsCheck:
+    """Looks at the facts of each sample, in the order of the plan."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._plan: Plan = plan_of(state.started)
+        self._spec = spec_of(record, self._plan)
+        self._derivation = derivation_of(state.started)
+        self._requests = Requests(self._plan, self._spec, template_of(record, state.started))
+        self._outputs = _outputs_of(record, state.started, self._plan)
+        self._n_outputs_left = self._outputs.n if self._outputs is not None and state.ended is not None else 0
+        self._held = HeldFacts(record.journal)
+
+    def look_at(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
+        if self._held.are_enough:
+            return
+        self._n_outputs_left -= self._outputs is not None and sample in self._outputs
+        history = SampleHistory(self._plan, self._spec, self._derivation, item)
+        hashes: dict[str | int, str] = {}  # of what the candidate is asked, and each judge
+        for fact in facts:
+            what = (
+                self._of_candidate(fact, history, hashes, item)
+                if fact.role == "candidate"
+                else self._of_judge(fact, history, hashes, item)
+            )
+            if what is not None:
+                self._held.add(fact, what)
+            history.add(fact)
+
+    def findings(self) -> list[Discrepancy]:
+        if self._n_outputs_left > 0 and not self._held.findings:
+            what = f"lacks {self._n_outputs_left} of the outputs in the file that it was made of"
+            return [Discrepancy("journal", None, what)]
+        return self._held.findings
+
+    def _of_candidate(
+        self, fact: SampleFact, history: SampleHistory, hashes: dict[str | int, str], item: Item
+    ) -> str | None:
+        failure = history.candidate_failure
+        if history.candidate is not None or (failure is not None and failure.ends == "sample"):
+            return AFTER_THE_END
+        if fact.attempt != 1:
+            return f"found {said(fact)}; the plan asks it once"
+        if self._outputs is not None and self._derivation < ONLY_THE_MODEL and fact.request_sha256 is None:
+            return None if isinstance(fact, Failure) or self._outputs.have(fact) else OTHER_OUTPUT
+        if self._outputs is None or not isinstance(fact, Reply):
+            if "candidate" not in hashes:
+                hashes["candidate"] = request_sha256(self._requests.candidate(item))
+            return None if fact.request_sha256 == hashes["candidate"] else other_request("candidate ")
+        if fact.request_sha256 is not None:
+            return NOBODY_ASKED
+        return None if self._outputs.have(fact) else OTHER_OUTPUT
+
+    def _of_judge(
+        self, fact: SampleFact, history: SampleHistory, hashes: dict[str | int, str], item: Item
+    ) -> str | None:
+        if history.answer is None:
+            return "a judge was asked, and there was no answer to judge"
+        if not 0 <= fact.judge < len(history.judges):
+            return None  # whoever reads the facts refuses it
+        judging = history.judges[fact.judge]
+        if judging.is_done:
+            return AFTER_THE_END
+        if fact.attempt != len(judging.replies) + 1:
+            return f"found {said(fact)}; expected attempt {len(judging.replies) + 1}"
+        if fact.judge not in hashes:
+            hashes[fact.judge] = request_sha256(self._requests.judge(item, history.answer, fact.judge))
+        return None if fact.request_sha256 == hashes[fact.judge] else other_request("judge ")
+
+
+def _outputs_of(record: Record, started: RunStarted, plan: Plan) -> KnownOutputs | None:
+    """The outputs that were made elsewhere; None where the model was asked."""
+    if plan.candidate.provider != "recorded":
+        return None
+    form, columns = started.identity["output_form"], started.identity["output_columns"]
+    with recorded_evalset(record, started) as evalset:
+        outputs = read_outputs(record.input(started.inputs["outputs"]), form, columns, evalset, plan.repeats)
+        return KnownOutputs(outputs, plan.n_samples)

@@ -1,0 +1,143 @@
+"""Holds each line of a journal against its writer: the bytes that it gives a fact, their values, and their order.
+
+Whether a fact follows from the plan and the inputs, the record's evaluator says. All of it is a finding of `verify`:
+whoever reads a record needs no more than that its lines are facts in a chain.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from benchbook.canonical import canonical_json
+from benchbook.record.derived_files import Discrepancy
+from benchbook.record.facts import (
+    Fact,
+    Failure,
+    Interrupted,
+    Label,
+    LabelsStarted,
+    Reply,
+    Resumed,
+    RunEnded,
+    RunStarted,
+    Sealed,
+)
+from benchbook.record.first_difference import lines_differ
+from benchbook.record.folder import RUN_ID
+from benchbook.record.reading import JournalLine, is_sha256
+from benchbook.text import quoted
+
+MOST_FINDINGS = 20
+_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_COUNTS_OF_REPLY = (
+    "latency_e2e_ms", "latency_model_ms", "time_to_first_token_ms", "queue_ms", "retry_ms", "input_tokens",
+    "output_tokens", "output_tokens_reported", "reasoning_characters", "judge",
+)  # fmt: skip
+_COUNTS_OF_FAILURE = ("latency_ms", "queue_ms", "retry_ms", "judge")
+
+
+class FactsCheck:
+    """Looks at the lines of a run's journal in their order; `findings` are the first of them."""
+
+    def __init__(self) -> None:
+        self.findings: list[Discrepancy] = []
+        self._before: Fact | None = None
+        self._has_ended = False
+        self._segment = 0
+        self._second = ""  # the last time that was looked at, as far as its seconds
+
+    def look_at(self, line: JournalLine) -> None:
+        if len(self.findings) >= MOST_FINDINGS:
+            return
+        where = f"journal/{line.segment:06d}.jsonl"
+        self.findings += [Discrepancy(where, line.number, what) for what in self._faults(line)]
+        self._before, self._segment = line.fact, line.segment
+        self._has_ended = self._has_ended or isinstance(line.fact, RunEnded)
+
+    def _faults(self, line: JournalLine) -> Iterator[str]:
+        fact = line.fact
+        if (written := canonical_json(fact)) != line.raw:
+            yield written_otherwise(fact, line.raw, written)
+        if not self._is_time(fact.at):
+            yield f"at: found {quoted(fact.at)}; expected a time as 2026-01-31T09:30:00.000Z, and none before 1970"
+        yield from self._out_of_order(line)
+        if isinstance(fact, Reply | Failure):
+            yield from _faults_of_call(fact)
+        elif isinstance(fact, RunStarted):
+            yield from _faults_of_start(fact)
+
+    def _is_time(self, at: str) -> bool:
+        if not _AT.fullmatch(at) or at < "1970":
+            return False
+        if at[:19] != self._second:
+            try:
+                datetime.fromisoformat(at)
+            except ValueError:
+                return False
+            self._second = at[:19]
+        return True
+
+    def _out_of_order(self, line: JournalLine) -> Iterator[str]:
+        fact, before = line.fact, self._before
+        begins_segment = line.segment != self._segment and before is not None
+        if self._has_ended and not isinstance(fact, Sealed):
+            yield "comes after run_ended, and nothing does"
+        elif isinstance(fact, RunStarted) != (before is None):
+            yield "is a second first fact: a run begins once"
+        elif isinstance(fact, Label | LabelsStarted):
+            yield "is a fact of people's labels, and a run's journal has none"
+        elif isinstance(before, Interrupted) and not isinstance(fact, Resumed | Sealed):
+            yield "comes after interrupted; expected resumed"
+        if isinstance(fact, Sealed) != begins_segment:
+            yield "seals no segment" if not begins_segment else "begins a segment; expected the seal of the one before"
+        elif isinstance(fact, Sealed) and fact.segment != self._segment:
+            yield f"seals segment {fact.segment}; expected {self._segment}, which is before this one"
+
+
+def _faults_of_call(fact: Reply | Failure) -> Iterator[str]:
+    for name in _COUNTS_OF_REPLY if isinstance(fact, Reply) else _COUNTS_OF_FAILURE:
+        value = getattr(fact, name)
+        if value is not None and value < 0:
+            yield f"{name}: found {value}; expected 0 or more"
+    if fact.attempt < 1:
+        yield f"attempt: found {fact.attempt}; expected 1 or more"
+    if fact.role == "candidate" and fact.judge:
+        yield f"judge: found {fact.judge}, of what the candidate said; expected none"
+    if fact.request_sha256 is not None and not is_sha256(fact.request_sha256):
+        yield f"request_sha256: found {quoted(fact.request_sha256)}; expected 64 hexadecimal digits"
+    if isinstance(fact, Failure) and fact.status is not None and not 0 <= fact.status <= 999:
+        yield f"status: found {fact.status}; expected a status of HTTP"
+
+
+def _faults_of_start(fact: RunStarted) -> Iterator[str]:
+    if not RUN_ID.fullmatch(fact.run_id):
+        yield f"run_id: found {quoted(fact.run_id)}; expected a name for a folder"
+    named = {"spec_sha256": fact.spec_sha256, "plan_sha256": fact.plan_sha256}
+    named |= {f"inputs.{name}": sha256 for name, sha256 in fact.inputs.items()}
+    for name, sha256 in named.items():
+        if not is_sha256(sha256):
+            yield f"{name}: found {quoted(sha256)}; expected 64 hexadecimal digits"
+
+
+def written_otherwise(fact: Fact, raw: bytes, written: bytes) -> str:
+    """The difference between a line and the bytes that its fact is written as, in words."""
+    names = list[str]()
+
+    def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names.extend(name for name, _ in pairs)
+            names[:] = [next(name for place, name in enumerate(names) if name in names[:place])]
+        return found
+
+    content = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=noted)
+    if names:
+        return f"has the field {quoted(names[0])} twice"
+    unknown = [name for name in content if name not in (*fact.__struct_fields__, "kind")]
+    if unknown:
+        return f"has the field {quoted(unknown[0])}, and no {content['kind']} that Benchbook writes has one"
+    return f"has the values of a fact in other bytes: {lines_differ(raw, written, 'Benchbook writes')}"
