@@ -18,11 +18,13 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
+from benchbook.record.whereabouts import what_became_of
 from benchbook.writing import cant_be_written, replacing, sync_folder, write_all
 
 SEGMENT_BYTES = MAX_SEGMENT_BYTES
 _SYNC_SECONDS = 0.05
 _SYNC_FACTS = 256
+_LOOK_FACTS = 16  # after which it is looked whether the journal is still there, where no fsync came first
 
 # What is said of a journal that can't be written.
 _WHOLE = "what was recorded is whole. Make room or mend the folder"
@@ -47,10 +49,10 @@ class JournalWriter:
     50 ms or 256 facts later (they outlive the machine). `sync` and `close` return once all of them are there. A torn
     last line is cut off when the journal is opened; `cut` is the number of its bytes.
 
-    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full, read-only or failing, at the latest
-    by `close`. After that nothing more is written, and what is there is whole: after a failed fsync nobody knows what
-    the disk has of the facts since the last one (the system may forget them, and a second fsync says nothing of
-    them), so these are taken back.
+    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full, read-only or failing, or the journal
+    was moved, deleted or cut off meanwhile: at the latest by `close`. After that nothing more is written, and what is
+    there is whole: after a failed fsync nobody knows what the disk has of the facts since the last one (the system may
+    forget them, and a second fsync says nothing of them), so these are taken back.
     """
 
     def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int | None = None):
@@ -59,6 +61,7 @@ class JournalWriter:
         self._lock = _lock_folder(journal)
         self._syncing = threading.Lock()  # one fsync at a time: the system tells of a failure only once
         self._unsynced: OSError | None = None  # an fsync failed
+        self._lost: str | None = None  # the journal is no longer where it was
         self._stopped: str | None = None  # why nothing more is written; it has been told
         self._at_second = -1
         self._at_prefix = ""
@@ -123,6 +126,8 @@ class JournalWriter:
 
     def append(self, fact: Fact) -> str:
         """Write one fact and return its hash."""
+        if self.seq % _LOOK_FACTS == 0:
+            self._look(self._size)
         self._check()
         if self._size >= self._segment_bytes:
             self._roll()
@@ -151,6 +156,13 @@ class JournalWriter:
             raise RecordError(self._stopped)
         if self._unsynced is not None:
             raise self._stop(self._unsynced, self._synced, _TAKEN_BACK)
+        if self._lost is not None:
+            self._stopped = self._lost
+            raise RecordError(self._lost)
+
+    def _look(self, size: int) -> None:
+        """Look whether the open segment, of at least `size` bytes, is where it was."""
+        self._lost = self._lost or what_became_of(self._fd, self._path(self._segment), size)
 
     def _stop(self, error: OSError, end: int, words: str = _WHOLE) -> RecordError:
         """Write nothing from here on, and cut off what follows `end`: a torn line, or facts that nobody can vouch for.
@@ -188,6 +200,7 @@ class JournalWriter:
                 try:
                     os.fsync(self._fd)
                     self._synced = size
+                    self._look(size)
                 except OSError as error:
                     self._unsynced = error
             return self._unsynced is None
