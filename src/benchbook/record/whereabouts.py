@@ -1,4 +1,4 @@
-"""Notices a journal that is moved, deleted, replaced or cut off while it is written: nothing may be paid into nothing."""
+"""Notices a journal that is moved, deleted, replaced or cut off while it is written, before more is paid for."""
 
 from __future__ import annotations
 
