@@ -1,19 +1,20 @@
 """Canonical JSON: sorted keys, no spaces, UTF-8. Everything that is hashed is written this way.
 
 A lone surrogate, which UTF-8 can't hold, is written as its JSON escape and read back as it was: model text is
-kept as it came, whatever it holds.
+kept as it came, whatever it holds. What is derived has none (`storable_json`): few readers take it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, Literal, TypeVar
 
 import jiter
 import msgspec
 
-from benchbook.text import storable
+from benchbook.text import all_storable, storable
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _Kind = TypeVar("_Kind")
@@ -36,6 +37,19 @@ def canonical_json(value: Any) -> bytes:
         return storable(text).encode("utf-8")
 
 
+def unicode_json(value: Any) -> bytes:
+    """The canonical bytes of a value without lone surrogates. Raises: UnicodeEncodeError where one is in it."""
+    return _encoder.encode(value)
+
+
+def storable_json(value: Any) -> bytes:
+    """The canonical bytes of a value, each text in it `storable`."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(all_storable(msgspec.to_builtins(value)))
+
+
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
@@ -53,8 +67,8 @@ def ready(kind: _Kind) -> _Kind:
     return kind
 
 
-def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """`data` as `decoder`'s type, lone surrogates allowed in its texts.
+def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any], *, as_storable: bool = False) -> Any:
+    """`data` as `decoder`'s type, lone surrogates allowed in its texts; they are made `storable` where that is asked.
 
     Raises: msgspec.DecodeError, also for invalid UTF-8 and nesting that is too deep; msgspec.ValidationError.
     """
@@ -67,17 +81,19 @@ def decode_json(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     except RecursionError:
         raise msgspec.DecodeError("nested too deeply") from None
     except msgspec.DecodeError:
-        return _decode_with_surrogates(data, decoder)
+        return _decode_with_surrogates(data, decoder, all_storable if as_storable else None)
 
 
-def _decode_with_surrogates(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+def _decode_with_surrogates(
+    data: bytes, decoder: msgspec.json.Decoder[Any], made: Callable[[Any], Any] | None = None
+) -> Any:
     """Decode with `json`, which takes the escaped lone surrogates that msgspec refuses. All else fails here again."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise msgspec.DecodeError(str(error)) from None
     try:
-        return msgspec.convert(value, decoder.type)
+        return msgspec.convert(value if made is None else made(value), decoder.type)
     except UnicodeEncodeError:
         raise msgspec.ValidationError("a lone surrogate in a key, or where no text belongs") from None
 

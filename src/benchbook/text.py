@@ -1,13 +1,15 @@
 """Makes hostile text fit to be stored and shown.
 
-Model text may hold lone surrogates, terminal escapes and characters that reverse lines. The journal keeps it as
-it came; whatever is shown goes through here first.
+Model text may hold lone surrogates, terminal escapes and characters that reverse lines. The journal keeps answers as
+they came; whatever names or describes (`storable`), is derived (`all_storable`) or is shown (`visible`) goes through
+here first.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -20,6 +22,17 @@ _BLANK_KINDS = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cs", "Cn"))
 def storable(text: str) -> str:
     """`text` as valid Unicode: a lone surrogate becomes the six characters of its escape, `\\ud835`."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def all_storable(value: Any) -> Any:
+    """A JSON value with each of its texts, the names in it too, as `storable` makes it."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list | tuple):
+        return [all_storable(one) for one in value]
+    if isinstance(value, dict):
+        return {all_storable(name): all_storable(one) for name, one in value.items()}
+    return value
 
 
 def visible(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record
@@ -221,8 +221,8 @@ def _decoded(path: Path, number: int | None, line: bytes) -> Fact:
 
 
 def pretty_json(value: Any) -> bytes:
-    """Canonical JSON, laid out to be read: same values, same bytes."""
-    return msgspec.json.format(canonical_json(value), indent=2) + b"\n"
+    """Canonical JSON, laid out to be read: same values, same bytes. All texts are `storable`, whatever was given."""
+    return msgspec.json.format(storable_json(value), indent=2) + b"\n"
 
 
 def sha256_of(path: Path | bytes) -> str:
@@ -241,7 +241,7 @@ def hashes_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
     """Write manifest.json with its own hash in it, as `manifest_sha256`, and return that hash."""
     manifest = {name: value for name, value in manifest.items() if value is not msgspec.UNSET}
-    digest = hashlib.sha256(canonical_json(manifest | {"manifest_sha256": ""})).hexdigest()
+    digest = hashlib.sha256(storable_json(manifest | {"manifest_sha256": ""})).hexdigest()
     write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}), synced=False)
     return digest
 

@@ -2,6 +2,10 @@
 
 Every fact has `seq` (from 0), `prev` (the SHA-256 of the line before, without its newline; 64 zeros at first) and
 `at` (UTC). The journal sets them. Times are milliseconds of a monotonic clock (SPEC C7).
+
+A text that names or describes (a provider's name for its model, an error's words, a note) is made storable when its
+fact is written, by `line_of` alone. What a model answered stays as it came, and so do settings: they are hashed with
+the plan, and name files.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchbook.canonical import ready
+from benchbook.canonical import canonical_json, ready, unicode_json
+from benchbook.text import all_storable
 
 FIRST_PREV = "0" * 64
 
@@ -215,6 +220,25 @@ class Label(_Fact, tag="label", kw_only=True):
 Fact = RunStarted | Reply | Failure | Outcomes | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
 
 fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ready(Fact))
+
+_AS_IT_CAME = frozenset({"text", "own", "config", "identity"})  # fields
+
+
+def line_of(fact: Fact) -> bytes:
+    """The canonical bytes of a fact, whose texts are made storable: in the fact itself, as others will read it."""
+    try:
+        return unicode_json(fact)
+    except UnicodeEncodeError:
+        _make_storable(fact)
+        return canonical_json(fact)
+
+
+def _make_storable(fact: Fact) -> None:
+    for one in msgspec.structs.fields(type(fact)):
+        if one.name not in _AS_IT_CAME:
+            plain = all_storable(msgspec.to_builtins(getattr(fact, one.name)))
+            setattr(fact, one.name, msgspec.convert(plain, one.type))
+
 
 SampleFact = Reply | Failure
 NOT_ASKED = "not_asked"

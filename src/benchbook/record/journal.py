@@ -14,9 +14,8 @@ from pathlib import Path
 
 import zstandard
 
-from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, RecordLockedError
-from benchbook.record.facts import FIRST_PREV, Fact, Sealed
+from benchbook.record.facts import FIRST_PREV, Fact, Sealed, line_of
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
 from benchbook.record.whereabouts import what_became_of
 from benchbook.writing import cant_be_written, replacing, sync_folder, write_all
@@ -135,7 +134,7 @@ class JournalWriter:
 
     def _write(self, fact: Fact) -> str:
         fact.seq, fact.prev, fact.at = self.seq, self.last_sha256, self._now()
-        raw = canonical_json(fact)
+        raw = line_of(fact)
         data = raw + b"\n"
         try:
             write_all(self._fd, data)

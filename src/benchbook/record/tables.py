@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from benchbook.canonical import ready
 from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
-from benchbook.text import storable
+from benchbook.text import all_storable
 from benchbook.writing import written_whole
 
 BATCH = 256  # rows that exist as Python objects at once
@@ -117,7 +117,7 @@ def _line(row: msgspec.Struct) -> bytes:
     try:
         return _encoder.encode(row) + b"\n"
     except UnicodeEncodeError:  # a lone surrogate in some text
-        return _encoder.encode(_storable(msgspec.to_builtins(row))) + b"\n"
+        return _encoder.encode(all_storable(msgspec.to_builtins(row))) + b"\n"
 
 
 def _record_batch(lines: bytearray, schema: Any) -> Any:
@@ -128,16 +128,6 @@ def _record_batch(lines: bytearray, schema: Any) -> Any:
         parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
     )
     return table.combine_chunks().to_batches()[0]
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return [_storable(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _storable(one) for key, one in value.items()}
-    return value
 
 
 @contextmanager

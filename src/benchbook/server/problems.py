@@ -86,9 +86,12 @@ def decoded_query(raw: bytes, kind: type[_Type]) -> _Type:
 
 
 def decoded_body(data: bytes, kind: type[_Type]) -> _Type:
-    """A JSON body. Raises: ProblemError (400) where it isn't JSON, (422) where it has another form."""
+    """A JSON body, its texts made storable: each names or describes something.
+
+    Raises: ProblemError (400) where it isn't JSON, (422) where it has another form.
+    """
     try:
-        found: _Type = decode_json(data, _decoder(kind))
+        found: _Type = decode_json(data, _decoder(kind), as_storable=True)
     except msgspec.ValidationError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"body: {shorten(str(error), 300)}") from None
     except msgspec.DecodeError as error:
