@@ -55,7 +55,7 @@ def _hostile(info: inspect.Type, before: Any, text: Draw, but: frozenset[str]) -
         case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
             return type(before)(_hostile(item, one, text, but) for one in before)
         case inspect.StructType():
-            return made_hostile(before, text, but)
+            return None if before is None else made_hostile(before, text, but)
         case _:
             return before
 

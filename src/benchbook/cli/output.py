@@ -12,6 +12,7 @@ import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record, record_named, records_in
+from benchbook.text import visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
@@ -47,11 +48,11 @@ def asked_confidence(ctx: click.Context, param: click.Parameter, value: str | No
 def json_text(value: Any, *, indent: int | None = None) -> str:
     """JSON that any encoding of standard output can take: beyond UTF-8, characters are written as escapes.
 
-    Lone surrogates are always escapes: they come back as they were.
+    Lone surrogates, and all that a terminal would act upon, are always escapes: they come back as they were.
     """
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     text = json.dumps(msgspec.to_builtins(value), ensure_ascii=ascii_only, indent=indent)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return visible(text)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Iterable[str]], *, numbers: bool = False) -> None:

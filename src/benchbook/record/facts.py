@@ -237,7 +237,7 @@ def _make_storable(fact: Fact) -> None:
     for one in msgspec.structs.fields(type(fact)):
         if one.name not in _AS_IT_CAME:
             plain = all_storable(msgspec.to_builtins(getattr(fact, one.name)))
-            setattr(fact, one.name, msgspec.convert(plain, one.type))
+            setattr(fact, one.name, msgspec.convert(plain, ready(one.type)))
 
 
 SampleFact = Reply | Failure
