@@ -11,11 +11,13 @@ from msgspec import inspect
 
 TEXTS = (
     "\ud800", "\udc00", "a\udfffb", "\udc00\ud800", "\ud83d", "\udcff", "\0", "a\0b", "\x1b[31m\x1b]0;t\x07", "\x9b2J",
-    "\x85\u2028\u2029", "\u202eabc\u2066", "\ufffe", "\uffff\ufdd0", "\U0010ffff", "x" * 10_000, "é" * 5_000,
+    "\x85\u2028\u2029", "\u202eabc\u2066", "\ufffe", "\uffff\ufdd0", "\U0010ffff", "x" * 10_000, "n" * 300, "é" * 5_000,
     "=cmd|' /C calc'!A1", "@SUM(1)", "../../etc/passwd", "C:\\con", "{{prompt}}", "{0}{x!r}", "%s%n%d", "</script><b>",
     "]]>&amp;<!--", "`a` | b\n# c", "'; DROP TABLE runs; --", '"\\', "\\ud800", "\r\n\r\nSet-Cookie: a=b", " ", "\t",
     "NaN", "null", "-1", "ﬀ\u0301\u200b", "a" + "\u0301" * 500, "\ud800" * 2_000,
 )  # fmt: skip
+# What comes where a text belongs.
+NO_TEXTS: tuple[Any, ...] = (7, -1.5, True, None, [], ["m", "\ud800"], {}, {"\ud800": {"a": ["\udfff"]}}, 10**30)
 texts = st.sampled_from(TEXTS) | st.text(st.characters(codec=None), max_size=20)
 
 Draw = Callable[[], str]

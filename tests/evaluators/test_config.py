@@ -192,6 +192,21 @@ def test_a_files_paths_are_relative_to_it(tmp_path: Path, name: str) -> None:
     assert values == {name: str(tmp_path / "sub" / "x")}
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('evalset = "a\\u0000b"', "evalset"),
+        ('[grid]\nprompt_template = ["a", "a\\u0000b"]', "prompt_template"),
+        ('[[judges]]\npath = "a\\u0000b"', "judges[0].path"),
+    ],
+)
+def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path, text: str, name: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_config_file(toml(tmp_path, text + "\n"))
+    said = f"{tmp_path / 'run.toml'}: {name}: found 'a\\u0000b'; expected a path, which has no NUL character"
+    assert str(error.value) == said
+
+
 def test_an_absolute_path_and_a_shipped_sets_name_stay_as_they_are(tmp_path: Path) -> None:
     values = read_config_file(toml(tmp_path, 'evalset = "@support_v1"\nruns = "/srv/runs"\n'))
     assert values == {"evalset": "@support_v1", "runs": "/srv/runs"}

@@ -17,6 +17,7 @@ from benchbook.ask.model_id import parse_model_id
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
+from benchbook.text import quoted
 
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -199,11 +200,18 @@ def judge_names(judges: Sequence[ModelConfig]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def with_paths_from(judges: Any, folder: Path) -> None:
+def with_paths_from(judges: Any, file: Path) -> None:
     """Make the paths of a file's `judges` relative to its folder. Entries that are not tables are refused later."""
-    for judge in judges if isinstance(judges, list) else ():
+    for place, judge in enumerate(judges) if isinstance(judges, list) else ():
         if isinstance(judge, dict) and isinstance(judge.get("path"), str):
-            judge["path"] = str(folder / judge["path"])
+            judge["path"] = path_beside(file, f"judges[{place}].path", judge["path"])
+
+
+def path_beside(file: Path, setting: str, path: str) -> str:
+    """The path that a setting of a config file names, from here. Raises: InputError for one that no file can have."""
+    if "\0" in path:
+        raise InputError(file, field=setting, found=quoted(path), expected="a path, which has no NUL character")
+    return str(file.parent / path)
 
 
 def only_addresses_differ(recorded: Any, given: Any) -> bool:

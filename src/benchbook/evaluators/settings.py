@@ -22,6 +22,7 @@ from benchbook.ask.settings import (
     checked_params,
     expected_words,
     numbered_judges,
+    path_beside,
     read_toml,
     value_at_place,
     with_paths_from,
@@ -256,7 +257,10 @@ def asks_a_judge(spec: Any) -> bool:
 
 def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> None:
     """Refuse settings of judges that do not go together. Raises: ConfigError."""
-    if not values.get("judges"):
+    judges = values.get("judges") or ()
+    if not isinstance(judges, list | tuple):
+        raise ConfigError(f"{source}: judges", repr(judges), "a list")
+    if not judges:
         if values.get("panel_rule") is not None:
             raise ConfigError(f"{source}: panel_rule", repr(values["panel_rule"]), "at least two judges with it")
         return
@@ -265,7 +269,7 @@ def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> Non
     alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
     if alone:
         raise ConfigError(f"{source}: {alone[0]}", "a setting of one judge", "judges, or judge; not both")
-    if len(values["judges"]) < 2:
+    if len(judges) < 2:
         raise ConfigError(f"{source}: judges", "one judge", "at least two; for one, the setting judge")
     if values.get("panel_rule") is None:
         raise ConfigError(f"{source}: panel_rule", "nothing", f"{', '.join(PANEL_RULES)}: how judges' scores make one")
@@ -300,27 +304,32 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         values["reports"] = None
     for name in _PATHS:
         if name in values:
-            values[name] = _beside(path.parent, values[name])
+            values[name] = _beside(path, name, values[name])
     if isinstance(grid := values.get("grid"), dict):
         values["grid"] = {
-            name: [_beside(path.parent, one) for one in options]
+            name: [_beside(path, name, one) for one in options]
             if name in _PATHS and isinstance(options, list)
             else options
             for name, options in grid.items()
         }
     if isinstance(spec := values.get("spec"), str) and is_spec_folder(spec, path.parent):
         values["spec"] = str(path.parent / spec)
-    with_paths_from(values.get("judges"), path.parent)
+    with_paths_from(values.get("judges"), path)
     if isinstance(against := values.get("against"), str) and Path(against).name != against:
         values["against"] = str(path.parent / against)  # a folder; an id is one of `runs`
     return values
 
 
-def _beside(folder: Path, value: Any) -> Any:
+def _beside(file: Path, name: str, value: Any) -> Any:
     """A path as it is from here. A set that Benchbook ships is named `@support_v1`, wherever the config lies."""
-    return str(folder / value) if isinstance(value, str) and not value.startswith("@") else value
+    return path_beside(file, name, value) if isinstance(value, str) and not value.startswith("@") else value
 
 
 def is_spec_folder(spec: str, beside: Path = Path()) -> bool:
     """True if an evaluator is named by its folder: a user's own. A shipped one goes before a folder of its name."""
-    return spec not in FROZEN and ("/" in spec or os.sep in spec or (beside / spec).is_dir())
+    if spec in FROZEN or "/" in spec or os.sep in spec:
+        return spec not in FROZEN
+    try:
+        return (beside / spec).is_dir()
+    except OSError:  # a name that no folder can have
+        return False

@@ -140,7 +140,7 @@ def _check_lines(data: bytes) -> int:
         if not line.strip():
             continue
         try:
-            decode_json(line, _decoder)
+            decode_json(line, _decoder, as_storable=True)  # a name may hold half a character, too
         except msgspec.DecodeError as error:
             what = f"line {number}: {shorten(str(error), 200)}"
             raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, what) from None

@@ -20,6 +20,7 @@ from benchbook.ask.settings import (
     check_money,
     checked_params,
     expected_words,
+    path_beside,
     read_toml,
     value_at_place,
 )
@@ -131,7 +132,7 @@ def declarations_from(for_all: Mapping[str, Any], path: str | Path | None) -> De
         by_name: Mapping[str, JudgeDeclaration] = {}
     else:
         values = read_toml(Path(path))
-        _with_paths_from(values, Path(path).parent)
+        _with_paths_from(values, Path(path))
         by_name = _checked(_File, values, str(path)).judges
     for place, one in (("options", general), *((f"{path}: judges.{said(name)}", one) for name, one in by_name.items())):
         if one.params is not None:
@@ -154,11 +155,11 @@ def _checked(kind: Any, values: dict[str, Any], source: str) -> Any:
         raise UsageError(f"{source}: {error}") from None
 
 
-def _with_paths_from(values: dict[str, Any], folder: Path) -> None:
+def _with_paths_from(values: dict[str, Any], file: Path) -> None:
     judges = values.get("judges")
-    for one in judges.values() if isinstance(judges, dict) else ():
+    for name, one in judges.items() if isinstance(judges, dict) else ():
         if isinstance(one, dict) and isinstance(one.get("prompt"), str):
-            one["prompt"] = str(folder / one["prompt"])
+            one["prompt"] = path_beside(file, f"judges.{said(name)}.prompt", one["prompt"])
 
 
 def _prompt_sha256(path: str) -> str:
