@@ -16,10 +16,11 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.labels.state import MAX_NAME, Given, GoldOrigin, LabelState
+from benchbook.record.anchor import read_anchored, write_anchor, write_missing_anchor
 from benchbook.record.facts import Label, LabelsStarted, RunStarted
-from benchbook.record.folder import Record, create_record
+from benchbook.record.folder import Record, create_record, is_record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import JournalLine, read_journal
+from benchbook.record.reading import JournalLine
 
 SHEET = "sheet"
 
@@ -92,12 +93,15 @@ def create_labels(
     target = Path(folder).absolute()
     if target.exists():
         raise UsageError(f"{folder}: is there already; label what it holds, or draw into another folder")
-    # A record's first fact is typed as a run's; a record of labels begins with its own.
-    begin = cast("Callable[[dict[str, str]], RunStarted]", first_fact)
+
+    def begin(inputs: dict[str, str]) -> RunStarted:
+        """The first fact; those of records are typed as a run's."""
+        return cast("RunStarted", msgspec.structs.replace(first_fact(inputs), anchored=True))
+
     with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as temporary:
         sheet = Path(temporary) / "sheet.jsonl"
         sheet.write_bytes(b"".join(canonical_json(row) + b"\n" for row in rows))
-        create_record(target.parent, target.name, {SHEET: sheet}, begin)
+        create_record(target.parent, target.name, {SHEET: sheet}, begin, write_missing_anchor)
     return open_labels(folder)
 
 
@@ -122,12 +126,13 @@ def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
         for one in given:
             if (refusal := writing.state.refusal(one)) is not None:
                 raise UsageError(f"{book.path}: {refusal}")
-            fact = _label(writing.state, one)
+            fact = label_of(writing.state, one)
             fact.seq = writing.journal.seq + len(facts)  # as the journal will number it
             writing.state.add(fact)
             facts.append(fact)
-        for fact in facts:
-            writing.journal.append(fact)
+        for place, fact in enumerate(facts, start=1):
+            fact.more = len(facts) - place
+        writing.append(facts)
     return book.reload()
 
 
@@ -136,17 +141,20 @@ def take_back(book: LabelBook, labeller: str, *, adjudicated: bool = False) -> L
     with _Writing(book) as writing:
         last = writing.state.last_by(labeller, adjudicated=adjudicated)
         if last is not None:
-            writing.journal.append(
-                Label(
-                    run_sha256=last.run_sha256,
-                    sample=last.sample,
-                    labeller=labeller,
-                    field=last.field,
-                    round=last.round,
-                    undoes=last.seq,
-                )
-            )
+            writing.append([undoing(last)])
     return last
+
+
+def undoing(label: Label) -> Label:
+    """The fact that takes a label back."""
+    return Label(
+        run_sha256=label.run_sha256,
+        sample=label.sample,
+        labeller=label.labeller,
+        field=label.field,
+        round=label.round,
+        undoes=label.seq,
+    )
 
 
 def labeller_name(name: str) -> str:
@@ -165,12 +173,19 @@ class _Writing:
 
     def __init__(self, book: LabelBook) -> None:
         self.state = LabelState(book.started)
-        self._journal_path = book.path / "journal"
-        self.journal = JournalWriter(self._journal_path, on_line=self._count)
+        self._record = Record(book.path)
+        self.journal = JournalWriter(self._record.journal, on_line=self._count, read=read_anchored)
 
     def _count(self, line: JournalLine) -> None:
         if isinstance(line.fact, Label):
-            _add(self.state, line.fact, line, self._journal_path)
+            _add(self.state, line.fact, line, self._record.journal)
+
+    def append(self, facts: Sequence[Label]) -> None:
+        """Write facts at once. When this returns they are on the disk, and the anchor names the last."""
+        if facts:
+            sha256 = self.journal.append(*facts)
+            self.journal.sync()
+            write_anchor(self._record, self.journal.seq, sha256)
 
     def __enter__(self) -> _Writing:
         return self
@@ -179,7 +194,8 @@ class _Writing:
         self.journal.close()
 
 
-def _label(state: LabelState, given: Given) -> Label:
+def label_of(state: LabelState, given: Given) -> Label:
+    """The fact that a label becomes, with its round as labels stand."""
     return Label(
         run_sha256=state.started.run_sha256,
         sample=given.sample,
@@ -192,16 +208,16 @@ def _label(state: LabelState, given: Given) -> Label:
 
 
 def _read(path: Path) -> tuple[LabelState, str]:
-    journal = path / "journal"
-    if not journal.is_dir():
+    record = Record(path)
+    if not is_record(path):
         raise UsageError(f"{path}: not a record of labels (it has no journal/); draw one with `benchbook label sample`")
     state, sha256 = None, ""
-    for line in read_journal(journal):
+    for line in read_anchored(record.journal):
         sha256 = line.sha256
         if isinstance(line.fact, LabelsStarted) and state is None:
-            state = _begun(line.fact, line, journal)
+            state = _begun(line.fact, line, record.journal)
         elif isinstance(line.fact, Label) and state is not None:
-            _add(state, line.fact, line, journal)
+            _add(state, line.fact, line, record.journal)
         elif state is None:
             break
     if state is None:

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import zstandard
 
 from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record
 from benchbook.record.reading import (
     CR_LF,
     LFS_POINTER,
-    MAX_SEGMENT_BYTES,
+    first_line,
     is_lfs_pointer,
     read_journal,
     read_segment,
@@ -107,7 +107,7 @@ class _Ends(msgspec.Struct):
 
 
 def check_whole(record: Record) -> None:
-    """Check a record's first fact, and its last one against the manifest.
+    """Check a record's first fact, and its last one against the manifest; of people's labels, against the anchor.
 
     A journal that has grown since its files were derived is whole: the run was resumed.
 
@@ -119,10 +119,11 @@ def check_whole(record: Record) -> None:
     try:
         for path in segments:
             _check_head(path)
-        _check_first(segments[0])
-        found = _ends_of(record)
+        first = _check_first(segments[0])
+        is_run = isinstance(first, RunStarted)
+        found = _ends_of(record) if is_run else anchor_of(record, first)
         if found is not None:
-            _check_last(segments, found)
+            _check_last(segments, found, "manifest.json" if is_run else "anchor.json")
     except OSError as error:
         where = error.filename or record.path
         raise RecordDamagedError(where, None, f"can't be read ({error.strerror or error})") from None
@@ -140,25 +141,12 @@ def _check_head(path: Path) -> None:
         raise RecordDamagedError(path, None, LFS_POINTER)
 
 
-def _check_first(path: Path) -> None:
-    """Refuse a journal that does not begin with the start of a run or of labels."""
-    fact = _decoded(path, 1, _first_line(path))
+def _check_first(path: Path) -> RunStarted | LabelsStarted:
+    """The first fact. A journal that does not begin with the start of a run or of labels is refused."""
+    fact = _decoded(path, 1, first_line(path))
     if not isinstance(fact, RunStarted | LabelsStarted):
         raise RecordDamagedError(path, 1, "is not a record's first fact")
-
-
-def _first_line(path: Path) -> bytes:
-    with path.open("rb") as file:
-        if path.suffix != ".zst":
-            return file.readline(MAX_SEGMENT_BYTES)
-        try:
-            unpacked = zstandard.ZstdDecompressor().stream_reader(file)
-            line = b""
-            while b"\n" not in line and len(line) < MAX_SEGMENT_BYTES and (more := unpacked.read(_TAIL)):
-                line += more
-        except zstandard.ZstdError as error:
-            raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
-    return line[: line.find(b"\n") + 1]
+    return fact
 
 
 def _ends_of(record: Record) -> _Ends | None:
@@ -176,14 +164,14 @@ def _ends_of(record: Record) -> _Ends | None:
         raise RecordError(f"{record.path}: {why}") from None
 
 
-def _check_last(segments: list[Path], ends: _Ends) -> None:
+def _check_last(segments: list[Path], ends: _Ends | Anchor, named_in: str) -> None:
     path, line = next(_last_lines(segments), (segments[-1], b""))
     if hashlib.sha256(line.removesuffix(b"\n")).hexdigest() == ends.journal_sha256:
         return
     if line.endswith(b"\r\n"):
         raise RecordDamagedError(path, None, f"its last line {CR_LF}")
     if _decoded(path, None, line).seq < ends.journal_facts:
-        raise RecordDamagedError(path, None, "the journal ends with another fact than manifest.json names")
+        raise RecordDamagedError(path, None, f"the journal ends with another fact than {named_in} names")
 
 
 def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:

@@ -199,6 +199,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     drawn_by: str
     criteria: list[LabelScale] = []  # empty in older records: people scored the criteria of rubric@v1
     answers: list[str] = []  # for each sample, in order, the hash that its labels belong to; empty in older records
+    anchored: bool = False  # anchor.json was there from the start: without it, lines may be missing from the end
 
 
 class Label(_Fact, tag="label", kw_only=True):
@@ -215,6 +216,7 @@ class Label(_Fact, tag="label", kw_only=True):
     round: LabelRound = "first"
     note: str = ""
     undoes: int | None = None  # the `seq` of this labeller's label that no longer holds
+    more: int = 0  # labels of the same import that follow: all of them stand, or none
 
 
 Fact = RunStarted | Reply | Failure | Outcomes | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label

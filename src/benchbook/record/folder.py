@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
+from benchbook.canonical import decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
-from benchbook.record.reading import is_sha256, read_journal, refuse_what_is_no_file
+from benchbook.record.reading import first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
 from benchbook.text import quoted
 from benchbook.writing import folder_made_whole, sync_folder
 
@@ -32,6 +34,13 @@ def is_left_behind(name: str) -> bool:
     return _LEFT_BEHIND.fullmatch(name) is not None
 
 
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+_kind_decoder = msgspec.json.Decoder(ready(_Kind))
+
+
 class Record:
     """Paths of one record. Nothing is read until it is asked for.
 
@@ -44,6 +53,7 @@ class Record:
         self.journal, self.inputs = path / "journal", path / "inputs"
         self.manifest, self.samples = path / "manifest.json", path / "samples.parquet"
         self.aggregates, self.decision = path / "aggregates.json", path / "decision.json"
+        self.anchor = path / "anchor.json"  # of people's labels, which have none of the derived files
 
     def input(self, sha256: str) -> Path:
         """The file of an input. Raises: RecordError for a name that is no hash, and for a pipe or a device there."""
@@ -127,23 +137,28 @@ def open_record(path: str | Path) -> Record:
 def is_record(path: str | Path) -> bool:
     """True if a folder is a record's, even one that has lost its journal."""
     record = Record(path)
-    return record.journal.is_dir() or (record.manifest.is_file() and record.aggregates.is_file())
+    if record.journal.is_dir() or record.anchor.is_file():
+        return True
+    return record.manifest.is_file() and record.aggregates.is_file()
 
 
 def records_in(runs: str | Path) -> list[Record]:
     """The records of runs in a folder, the most recently written first. Records of labels are left out."""
     found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
-    return sorted((one for one in found if not _is_of_labels(one)), key=_written_ns, reverse=True)
+    return sorted((one for one in found if not is_of_labels(one)), key=_written_ns, reverse=True)
 
 
-def _is_of_labels(record: Record) -> bool:
-    """True if its journal begins as one of labels. An unreadable one counts as a run's, and is reported as damaged."""
-    if record.manifest.exists():
-        return False
-    with suppress(OSError, ValueError, RecursionError), (record.journal / "000001.jsonl").open("rb") as file:
-        first = json.loads(file.readline())
-        return isinstance(first, dict) and first.get("kind") == "labels_started"
-    return False
+def is_of_labels(record: Record) -> bool:
+    """True if its journal, sealed or not, begins as one of labels; no more than its first line is read.
+
+    Where that can't be read, the anchor says it, which runs have none of.
+    """
+    with suppress(OSError, RecordDamagedError, msgspec.DecodeError):
+        for first in segment_files(record.journal)[:1]:
+            kind = decode_json(first_line(first), _kind_decoder).kind
+            if kind in ("run_started", "labels_started"):
+                return bool(kind == "labels_started")
+    return record.anchor.is_file()
 
 
 def _written_ns(record: Record) -> int:

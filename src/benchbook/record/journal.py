@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ _TAKEN_BACK = (
 )
 
 LineHandler = Callable[[JournalLine], None]  # called with each line that is there when a journal is opened
+JournalReader = Callable[[Path], Iterator[JournalLine]]  # the lines that stand; what follows the last is cut off
 
 
 def utc_now(now: float | None = None) -> str:
@@ -46,7 +47,8 @@ class JournalWriter:
 
     A fact's bytes go to the operating system at once (they outlive the process) and to the disk in groups: at most
     50 ms or 256 facts later (they outlive the machine). `sync` and `close` return once all of them are there. A torn
-    last line is cut off when the journal is opened; `cut` is the number of its bytes.
+    last line is cut off when the journal is opened, and so is whatever else `read` leaves out at the end; `cut` is the
+    number of these bytes.
 
     Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full, read-only or failing, or the journal
     was moved, deleted or cut off meanwhile: at the latest by `close`. After that nothing more is written, and what is
@@ -54,7 +56,14 @@ class JournalWriter:
     forget them, and a second fsync says nothing of them), so these are taken back.
     """
 
-    def __init__(self, journal: Path, *, on_line: LineHandler | None = None, segment_bytes: int | None = None):
+    def __init__(
+        self,
+        journal: Path,
+        *,
+        on_line: LineHandler | None = None,
+        segment_bytes: int | None = None,
+        read: JournalReader = read_journal,
+    ):
         self._journal = journal
         self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
         self._lock = _lock_folder(journal)
@@ -66,7 +75,7 @@ class JournalWriter:
         self._at_prefix = ""
         self._fd = -1
         try:
-            self._recover(on_line)
+            self._recover(on_line, read)
         except BaseException as error:
             self._let_go()
             if isinstance(error, OSError):
@@ -81,14 +90,14 @@ class JournalWriter:
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def _recover(self, on_line: LineHandler | None) -> None:
+    def _recover(self, on_line: LineHandler | None, read: JournalReader) -> None:
         for path in self._journal.glob("*.tmp"):
             path.unlink()
         self.seq, self.last_sha256 = 0, FIRST_PREV
         end = 0
         sealed: set[int] = set()
         last_segment = 1
-        for line in read_journal(self._journal):
+        for line in read(self._journal):
             if line.segment != last_segment:
                 last_segment, end = line.segment, 0
             if isinstance(line.fact, Sealed):
@@ -123,27 +132,30 @@ class JournalWriter:
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────────────
 
-    def append(self, fact: Fact) -> str:
-        """Write one fact and return its hash."""
+    def append(self, *facts: Fact) -> str:
+        """Write a fact, or several at once, and return the last one's hash."""
         if self.seq % _LOOK_FACTS == 0:
             self._look(self._size)
         self._check()
         if self._size >= self._segment_bytes:
             self._roll()
-        return self._write(fact)
+        return self._write(facts)
 
-    def _write(self, fact: Fact) -> str:
-        fact.seq, fact.prev, fact.at = self.seq, self.last_sha256, self._now()
-        raw = line_of(fact)
-        data = raw + b"\n"
+    def _write(self, facts: Sequence[Fact]) -> str:
+        seq, sha256, at, lines = self.seq, self.last_sha256, self._now(), list[bytes]()
+        for fact in facts:
+            fact.seq, fact.prev, fact.at = seq, sha256, at
+            raw = line_of(fact)
+            seq, sha256 = seq + 1, hashlib.sha256(raw).hexdigest()
+            lines += raw, b"\n"
+        data = b"".join(lines)
         try:
             write_all(self._fd, data)
         except OSError as error:
             raise self._stop(error, self._size) from None
         self._size += len(data)
-        self.seq += 1
-        self.last_sha256 = hashlib.sha256(raw).hexdigest()
-        self._pending += 1
+        self.seq, self.last_sha256 = seq, sha256
+        self._pending += len(facts)
         if not self._wake.is_set():
             self._wake.set()
         if self._pending >= _SYNC_FACTS:
@@ -228,13 +240,10 @@ class JournalWriter:
         with self._syncing:
             os.close(self._fd)
             self._fd, self._segment, self._size, self._synced = following, number + 1, 0, 0
-        self._write(
-            Sealed(
-                segment=number,
-                sha256=hashlib.sha256(packed).hexdigest(),
-                lines_sha256=hashlib.sha256(lines).hexdigest(),
-            )
+        seal = Sealed(
+            segment=number, sha256=hashlib.sha256(packed).hexdigest(), lines_sha256=hashlib.sha256(lines).hexdigest()
         )
+        self._write([seal])
         self.sync()
         try:
             sync_folder(self._journal)
@@ -294,9 +303,9 @@ def _lock_folder(journal: Path) -> int:
 
 
 def _end_of_line(descriptor: int, offset: int, size: int) -> int:
-    """The end of the last whole line, which starts at `offset`."""
+    """The end of the line that starts at `offset`; `offset` itself where that is cut."""
     data = os.pread(descriptor, size - offset, offset)
-    return offset + data.rfind(b"\n") + 1
+    return offset + data.find(b"\n") + 1
 
 
 def _write_error(journal: Path, error: OSError, words: str = _WHOLE) -> RecordError:

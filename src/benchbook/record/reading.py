@@ -61,6 +61,7 @@ MAX_SEGMENT_BYTES = 1 << _OFFSET_BITS
 _MAX_SEGMENTS = 1 << _SEGMENT_BITS
 MAX_SAMPLES = 1 << 28
 _MAX_UNPACKED_BYTES = 1 << 28  # a full segment and its last, longest line
+_PIECE = 1 << 16  # bytes that are unpacked at once, where one line is wanted
 _KEPT_SEGMENTS = 3
 _READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in plan order
 
@@ -122,6 +123,24 @@ def read_segment(path: Path) -> bytes:
         return zstandard.ZstdDecompressor().decompress(data)
     except zstandard.ZstdError as error:
         raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
+
+
+def first_line(path: Path) -> bytes:
+    """A segment's first line, sealed or not, without unpacking the rest; without a newline where it is cut.
+
+    Raises: RecordDamagedError for a file that does not decompress.
+    """
+    with path.open("rb") as file:
+        if path.suffix != ".zst":
+            return file.readline(_MAX_UNPACKED_BYTES)
+        try:
+            unpacked = zstandard.ZstdDecompressor().stream_reader(file)
+            line = bytearray()
+            while b"\n" not in line[-_PIECE:] and len(line) < _MAX_UNPACKED_BYTES and (more := unpacked.read(_PIECE)):
+                line += more
+        except zstandard.ZstdError as error:
+            raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
+    return bytes(line[: line.find(b"\n") + 1])
 
 
 def read_journal(journal: Path) -> Iterator[JournalLine]:

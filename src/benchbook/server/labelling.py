@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from http import HTTPStatus
-from pathlib import Path
 
 import msgspec
 
@@ -25,7 +24,7 @@ from benchbook.labels.session import (
 )
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given, said_words
-from benchbook.record.folder import RUN_ID
+from benchbook.record.folder import RUN_ID, Record, is_of_labels
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError, problem_of
 from benchbook.server.questions import CalibrationAsked
@@ -287,27 +286,18 @@ def book_of(call: Request) -> LabelBook:
     """The labels that the path names. Raises: ProblemError (404)."""
     name = call.path["book"]
     path = call.services.settings.runs / name
-    if not RUN_ID.fullmatch(name) or not _is_book(path):
+    if not RUN_ID.fullmatch(name) or not is_of_labels(Record(path)):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no labels {shorten(name, 100)!r}")
     return open_labels(path)
 
 
 def _books(services: Services) -> Iterator[LabelBook]:
     for path in sorted(services.settings.runs.glob("[!.]*")):
-        if _is_book(path):
+        if is_of_labels(Record(path)):
             try:
                 yield open_labels(path)
             except BenchbookError:
                 continue  # a damaged one: asking for it gives the error
-
-
-def _is_book(path: Path) -> bool:
-    """True where the first line is `labels_started`; the rest is not read."""
-    try:
-        with (path / "journal" / "000001.jsonl").open("rb") as file:
-            return b'"kind":"labels_started"' in file.read(1 << 20).partition(b"\n")[0]
-    except OSError:
-        return False
 
 
 _ABOUT_BYTES = 1 << 18  # of an answer in memory
