@@ -11,7 +11,7 @@ import msgspec
 
 from benchbook.cli.output import find_record, json_option, json_text, print_json, print_table, run_argument, runs_option
 from benchbook.errors import RecordError, UsageError
-from benchbook.record.folder import Record, records_in
+from benchbook.record.folder import Record, is_of_labels, records_in
 from benchbook.text import one_line, shorten, visible
 
 _WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
@@ -198,18 +198,24 @@ def _indented(text: str | None) -> Iterator[str]:
 @click.command()
 @run_argument
 @click.option("--expect", metavar="HASH", help="The hash that was published for this record.")
+@click.option("--against", metavar="RUN", help="Of labels: the run that they name, if it is not among the records.")
 @runs_option
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, as_json: bool) -> None:
+def verify(
+    ctx: click.Context, run: str | None, expect: str | None, against: str | None, runs: str, as_json: bool
+) -> None:
     """Re-derive everything in RUN from its journal, offline, and name every byte that was changed.
 
-    RUN is a record's folder or its id; by default the newest. Ends with 1 where something does not hold.
+    RUN is a record's folder or its id, of a run or of people's labels; by default the newest run. Ends with 1 where
+    something does not hold.
     """
-    from benchbook.evaluators.verify import verify as check
+    from benchbook.labels.verify import verify_record
 
     record = find_record(run, runs)
-    result = check(record, expect=expect)
+    result = verify_record(
+        record, expect=expect, against=None if against is None else find_record(against, runs), runs=runs
+    )
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {
@@ -220,12 +226,16 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
             "state": result.state,
             "findings": findings,
         }
-        print_json(said if result.not_computed is None else said | {"not_computed": result.not_computed})
+        said |= {} if result.not_computed is None else {"not_computed": result.not_computed}
+        print_json(said | ({"notes": result.notes} if result.notes else {}))
     elif result.holds:
-        click.echo(f"{record.path}: verified. {result.n_facts} facts, the run is {result.state}")
+        what = "people's labels" if is_of_labels(record) else f"the run is {result.state}"
+        click.echo(visible(f"{record.path}: verified. {result.n_facts} facts, {what}"))
         click.echo(f"record hash: {result.sha256}")
         if result.not_computed is not None:
             click.echo(visible(f"{result.not_computed}."))
+        for note in result.notes:
+            click.echo(visible(f"note: {note}"))
     else:
         from benchbook.text import plural
 
@@ -243,13 +253,33 @@ def verify(ctx: click.Context, run: str | None, expect: str | None, runs: str, a
 @runs_option
 @json_option
 def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json: bool) -> None:
-    """Compute every number of RUN again from its journal, without calling a model."""
+    """Compute every number of RUN again from its journal, without calling a model.
+
+    Of people's labels, write the anchor again that names their last one, where it is missing.
+    """
     from benchbook.cli.summary import print_run
     from benchbook.evaluators.registry import evaluator_of
 
     record = find_record(run, runs)
+    if is_of_labels(record):
+        _write_anchor(record, as_json)
+        return
     made_under = record.started().spec
     if spec is not None and spec != made_under:
         raise UsageError(f"{record.path}: was made under {made_under}; its replies hold no scores by {spec}")
     derived = evaluator_of(record).derive(record, record.path)
     print_run(record, derived, reports=None if reports == "none" else reports, as_json=as_json)
+
+
+def _write_anchor(record: Record, as_json: bool) -> None:
+    """Of labels nothing is computed; their anchor may be missing."""
+    from benchbook.record.anchor import read_anchor, write_missing_anchor
+
+    write_missing_anchor(record)
+    anchor = read_anchor(record)
+    if as_json:
+        print_json({"path": str(record.path), "anchor": anchor})
+    elif anchor is not None:
+        click.echo(
+            visible(f"{record.anchor}: names {anchor.journal_facts} facts, the last with hash {anchor.journal_sha256}")
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
-from benchbook.record.facts import FIRST_PREV, RunStarted, Sealed, fact_decoder
+from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_left_behind, misnamed
 from benchbook.record.reading import read_segment, segment_files, segment_number
@@ -55,7 +55,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
     The journal goes first: what is derived from a damaged journal would say nothing.
     """
-    findings, notes = [*_check_journal_files(record)], [*_left_behind(record)]
+    findings, notes = [*check_journal_files(record)], [*_left_behind(record)]
     state, facts = None, FactsCheck()
     try:
         state = read_state(record.journal, facts.look_at)
@@ -126,7 +126,7 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
         evaluator = evaluator_of(record)
     except BenchbookError as error:
         return [Discrepancy(_FIRST_SEGMENT, 1, inside(record, str(error)))]
-    findings = [*_check_start(state, evaluator), *_check_inputs(record, state.started)]
+    findings = [*_check_start(state, evaluator), *check_inputs(record, state.started.inputs)]
     if not findings:
         findings += _check_derived(record, state, evaluator)
     known = {"journal", "inputs", *evaluator.files_of(state.started), *evaluator.folders}
@@ -139,8 +139,11 @@ def _inside(record: Record, path: str) -> str:
     return str(file.relative_to(record.path)) if file.is_relative_to(record.path) else file.name
 
 
-def _check_journal_files(record: Record) -> list[Discrepancy]:
-    """Check that sealed segments have the bytes that the journal names, and that nothing else lies there."""
+def check_journal_files(record: Record, mending: str = "resume the run to mend it") -> list[Discrepancy]:
+    """Check that sealed segments have the bytes that the journal names, and that nothing else lies there.
+
+    `mending` says what a line needs that was cut.
+    """
     findings: list[Discrepancy] = []
     if not record.journal.is_dir():
         return [Discrepancy("journal", None, "is missing: without it nothing shows where the numbers are from")]
@@ -154,9 +157,7 @@ def _check_journal_files(record: Record) -> list[Discrepancy]:
                 Discrepancy(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
             )
         if last is not None and (torn := _torn_line(last)) is not None:
-            findings.append(
-                Discrepancy(_inside(record, str(last)), torn, "the last line is cut; resume the run to mend it")
-            )
+            findings.append(Discrepancy(_inside(record, str(last)), torn, f"the last line is cut; {mending}"))
         return findings + _check_seals(record, known)
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
@@ -223,9 +224,10 @@ def _check_start(state: JournalState, evaluator: Evaluator) -> Iterator[Discrepa
         yield Discrepancy("journal", None, f"has outcomes of a function, and under {started.spec} none scores")
 
 
-def _check_inputs(record: Record, started: RunStarted) -> list[Discrepancy]:
+def check_inputs(record: Record, inputs: Mapping[str, str]) -> list[Discrepancy]:
+    """Check that a record's inputs, by their names, have the hashes that it names, and that it has no others."""
     findings = []
-    wanted = set(started.inputs.values())
+    wanted = set(inputs.values())
     if record.inputs.exists() and not record.inputs.is_dir():
         return [Discrepancy("inputs", None, "is no folder")]
     for name in sorted(wanted):

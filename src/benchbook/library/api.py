@@ -19,7 +19,7 @@ from benchbook.evaluators.registry import answers_evaluator, resume_run, setting
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, values_of
 from benchbook.evaluators.verify import Verification
-from benchbook.evaluators.verify import verify as verify_record
+from benchbook.labels.verify import verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
 from benchbook.record.folder import open_record
 
@@ -97,7 +97,10 @@ def load(path: str | Path) -> Run:
 
 
 def verify(path: str | Path, *, expect: str | None = None) -> Verification:
-    """Derive everything in a record again, offline, and name every byte that was changed."""
+    """Derive everything in a record again, offline, and name every byte that was changed.
+
+    People's labels are held against the run that they name, where it lies beside them.
+    """
     return verify_record(open_record(path), expect=expect)
 
 

@@ -1,0 +1,282 @@
+"""Holds a record of people's labels against itself, its anchor and the run that it names, as `verify` does a run's."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from benchbook.canonical import canonical_json
+from benchbook.errors import BenchbookError, RecordDamagedError, UsageError
+from benchbook.evaluators.verify import Verification, check_inputs, check_journal_files, verify
+from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
+from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
+from benchbook.labels.state import Given, LabelState, scores_words
+from benchbook.record.anchor import read_anchor, read_anchored
+from benchbook.record.derived_files import Discrepancy, inside
+from benchbook.record.facts import FIRST_PREV, Label, LabelsStarted, Sealed
+from benchbook.record.folder import RUN_ID, Record, is_of_labels, is_record
+from benchbook.record.reading import JournalLine, read_journal
+from benchbook.text import plural, quoted
+
+STATE = "labels"  # in place of a run's
+_MOST_FINDINGS = 20
+_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+def verify_record(
+    record: Record, *, expect: str | None = None, against: Record | None = None, runs: str | Path | None = None
+) -> Verification:
+    """Check a record, of a run or of people's labels, whichever its first fact says.
+
+    Raises: UsageError for a run that is to be held `against` another.
+    """
+    if is_of_labels(record):
+        return verify_labels(record, expect=expect, against=against, runs=runs)
+    if against is not None:
+        raise UsageError(f"{record.path}: no record of labels; only these are held against the run that they name")
+    return verify(record, expect=expect)
+
+
+def verify_labels(
+    record: Record, *, expect: str | None = None, against: Record | None = None, runs: str | Path | None = None
+) -> Verification:
+    """Check a record of labels against itself, with `expect` against a hash that was published, and against its run.
+
+    The run is `against`, else the one of its id in the folder `runs` or beside the record. `notes` of the result
+    say what could not be checked.
+    """
+    facts = _Facts()
+    findings = check_journal_files(record, "the next label mends it")
+    try:
+        for line in read_anchored(record.journal):
+            facts.look_at(line)
+        findings += [*facts.findings, *_cut_import(record)]
+    except RecordDamagedError as error:
+        findings.append(Discrepancy(inside(record, error.path), error.line, error.reason))
+    notes: list[str] = []
+    if not findings:
+        findings += _check_folder(record)
+        notes += _unproven(record, facts)
+    if not findings and facts.state is not None:
+        held, said = _held_against_run(open_labels(record.path), against, runs)
+        findings, notes = [*findings, *held], [*notes, *said]
+    if expect is not None and expect.removeprefix("sha256:") != facts.sha256:
+        findings.append(Discrepancy("journal", None, f"its hash is {facts.sha256}, not the expected {expect}"))
+    return Verification(tuple(dict.fromkeys(findings)), facts.sha256, facts.n, STATE, notes=tuple(notes))
+
+
+# ── the facts ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Facts:
+    """Holds each fact against the one that Benchbook would have written as the labels stood."""
+
+    def __init__(self) -> None:
+        self.findings: list[Discrepancy] = []
+        self.state: LabelState | None = None
+        self.n, self.sha256 = 0, FIRST_PREV
+        self._before: JournalLine | None = None
+
+    def look_at(self, line: JournalLine) -> None:
+        self.n, self.sha256 = self.n + 1, line.sha256
+        if len(self.findings) < _MOST_FINDINGS:
+            where = f"journal/{line.segment:06d}.jsonl"
+            self.findings += [Discrepancy(where, line.number, what) for what in self._faults(line)]
+        self._before = line
+
+    def _faults(self, line: JournalLine) -> Iterator[str]:
+        fact = line.fact
+        if hashlib.sha256(canonical_json(fact)).hexdigest() != line.sha256:
+            yield "has the values of a fact in other bytes, or more fields than it: not as Benchbook writes one"
+        if not _is_time(fact.at):
+            yield f"at: found {quoted(fact.at)}; expected a time as 2026-01-31T09:30:00.000Z"
+        begins_segment = self._before is not None and line.segment != self._before.segment
+        match fact:
+            case LabelsStarted() if self._before is None:
+                yield from self._begin(fact)
+            case Label() if self.state is not None and not begins_segment:
+                yield from self._label(fact, self.state)
+            case Sealed() if begins_segment and fact.segment == line.segment - 1:
+                pass
+            case _:
+                yield f"is a fact of the kind {type(fact).__name__}, and labels have none here"
+
+    def _begin(self, started: LabelsStarted) -> Iterator[str]:
+        try:
+            self.state = LabelState(started)
+        except ValueError as error:
+            yield str(error)
+        if not RUN_ID.fullmatch(started.run_id):
+            yield f"run_id: found {quoted(started.run_id)}; expected a name for a folder"
+        if len(set(started.samples)) != len(started.samples) or any(sample < 0 for sample in started.samples):
+            yield "samples: expected numbers from 0, each once"
+        if len(started.answers) not in (0, len(started.samples)):
+            yield f"answers: found {len(started.answers)}; expected one for each of {len(started.samples)} samples"
+        for name, stratum in started.strata.items():
+            if not 0 <= stratum.n_drawn <= stratum.n_eligible:
+                yield f"strata: found {stratum.n_drawn} drawn of {stratum.n_eligible} in {quoted(name)}"
+        if [*started.inputs] != [SHEET]:
+            yield f"inputs: found {', '.join(started.inputs) or 'none'}; expected {SHEET} alone"
+        for sha256 in (started.run_sha256, *started.inputs.values(), *started.answers):
+            if not _SHA256.fullmatch(sha256):
+                yield f"found {quoted(sha256)}; expected a hash of 64 hexadecimal digits"
+
+    def _label(self, label: Label, state: LabelState) -> Iterator[str]:
+        before = self._before.fact if self._before is not None else None
+        if isinstance(before, Label) and before.more and label.more != before.more - 1:
+            yield f"more: found {label.more}; expected {before.more - 1}, by the label of the same import before it"
+        try:
+            if (what := _otherwise(label, state)) is not None:
+                yield what
+            state.add(label)
+        except ValueError as error:
+            yield str(error)
+
+
+def _otherwise(label: Label, state: LabelState) -> str | None:
+    """The difference between a label and what its writer would have written, as labels stood; None where there is
+    none."""
+    if label.undoes is not None:
+        last = state.last_by(label.labeller, adjudicated=label.round == "adjudicated")
+        if last is None:
+            return f"takes back fact {label.undoes}, and no label of {quoted(label.labeller)} stands"
+        if _content(label) != _content(undoing(last)):
+            return f"takes back fact {label.undoes}; the last label of {quoted(label.labeller)} is fact {last.seq}"
+        return None
+    given = Given(label.sample, label.labeller, label.field, label.score, label.note, label.round == "adjudicated")
+    if (refusal := state.refusal(given)) is not None:
+        return refusal
+    wanted = label_of(state, given)
+    if label.round != wanted.round:
+        return f"round: found {label.round}; expected {wanted.round}, as labels stood"
+    try:
+        is_name = labeller_name(label.labeller) == label.labeller
+    except UsageError:
+        is_name = False
+    return None if is_name else f"labeller: found {quoted(label.labeller)}; expected a name, as Benchbook writes one"
+
+
+def _content(label: Label) -> Label:
+    """A label without its place in the journal."""
+    return msgspec.structs.replace(label, seq=-1, prev="", at="", more=0)
+
+
+def _is_time(at: str) -> bool:
+    try:
+        return _AT.fullmatch(at) is not None and datetime.fromisoformat(at).year >= 1970
+    except ValueError:
+        return False
+
+
+def _cut_import(record: Record) -> list[Discrepancy]:
+    """The end of an import that was cut: its labels don't stand, and are not in the way of others."""
+    for line in deque(read_journal(record.journal), maxlen=1):
+        if isinstance(line.fact, Label) and line.fact.more:
+            what = f"an import was cut here, {plural(line.fact.more, 'label')} before its end: none of it stands"
+            return [Discrepancy(f"journal/{line.segment:06d}.jsonl", line.number, f"{what}; the next label mends it")]
+    return []
+
+
+# ── the folder ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _check_folder(record: Record) -> list[Discrepancy]:
+    try:
+        book = open_labels(record.path)
+    except RecordDamagedError as error:
+        return [Discrepancy(inside(record, error.path), error.line, error.reason)]
+    except BenchbookError as error:
+        return [Discrepancy("journal", None, str(error))]
+    known = {record.journal.name, record.inputs.name, record.anchor.name}
+    strange = sorted(path.name for path in record.path.iterdir() if path.name not in known)
+    return [
+        *check_inputs(record, book.started.inputs),
+        *(Discrepancy(name, None, "does not belong to the record") for name in strange),
+    ]
+
+
+def _unproven(record: Record, facts: _Facts) -> list[str]:
+    """Words for a last line that nothing holds."""
+    anchor = read_anchor(record)
+    if anchor is None:
+        return [
+            "It has no anchor, as labels of before had none: its last line is not proven; the next label writes one"
+        ]
+    if (n := facts.n - anchor.journal_facts) > 0:
+        return [f"The last {plural(n, 'fact')} came after the anchor: the last line is not proven"]
+    return []
+
+
+# ── the run ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _held_against_run(
+    book: LabelBook, against: Record | None, runs: str | Path | None
+) -> tuple[list[Discrepancy], list[str]]:
+    """`(findings, notes)`: the run whose hash the labels name, and the answers that they belong to."""
+    started = book.started
+    if against is None:
+        folders = [*([] if runs is None else [Path(runs)]), book.path.absolute().parent]
+        places = [Record(folder / started.run_id) for folder in folders]
+        run = next((one for one in places if is_record(one.path)), None)
+        if run is None:
+            return [], [f"The run {started.run_id} is not there: its answers were not checked (--against RUN)"]
+    else:
+        run = against
+    try:
+        known, ends = _has_fact(run, started.run_sha256)
+        if not known:
+            what = f"labels the run {started.run_id} with hash {started.run_sha256}; {run.path} has {ends}"
+            if against is None:
+                return [], [f"It {what}: its answers were not checked (--against RUN)"]
+            return [Discrepancy("journal/000001.jsonl", 1, what)], []
+        with derived_anew(run) as labelled:
+            goes_on = ends != started.run_sha256
+            notes = [f"{run.path} has gone on since: who drew the samples was not checked"] if goes_on else []
+            return [*_other_answers(book, labelled), *([] if goes_on else _other_draw(book, labelled))], notes
+    except BenchbookError as error:
+        return [], [f"The run was not checked: {error}"]
+
+
+def _has_fact(run: Record, sha256: str) -> tuple[bool, str]:
+    """`(True where a fact of the run has this hash, the last one's hash)`."""
+    known, last = False, ""
+    for line in read_journal(run.journal):
+        last = line.sha256
+        known = known or last == sha256
+    return known, last
+
+
+def _other_answers(book: LabelBook, run: LabelledRun) -> Iterator[Discrepancy]:
+    """The rows of the sheet that differ from the run's own."""
+    sheet = f"inputs/{book.started.inputs[SHEET]}"
+    wanted = frozenset(book.sheet)
+    answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in wanted}
+    own = {row.sample: row for row in run.sheet(answers)}
+    for number, (sample, row) in enumerate(book.sheet.items(), start=1):
+        if sample not in own:
+            yield Discrepancy(sheet, number, f"sample {sample}: the run has no such sample")
+        elif row != own[sample]:
+            names = [name for name in SheetRow.__struct_fields__ if getattr(row, name) != getattr(own[sample], name)]
+            yield Discrepancy(sheet, number, f"sample {sample}: {', '.join(names)} differ from the run's")
+
+
+def _other_draw(book: LabelBook, run: LabelledRun) -> Iterator[Discrepancy]:
+    started, where = book.started, "journal/000001.jsonl"
+    if started.spec != run.started.spec:
+        yield Discrepancy(where, 1, f"spec: found {quoted(started.spec)}; the run was scored under {run.started.spec}")
+    own = {one.name: one.scores for one in run.criteria}
+    for name, one in book.state.criteria.items():
+        if own.get(name) != one.scores:
+            yield Discrepancy(
+                where, 1, f"criteria: found {quoted(name)} ({scores_words(one.scores)}), not as the run has it"
+            )
+    if not is_as_drawn(run, started):
+        yield Discrepancy(where, 1, f"samples: not those that the seed {started.seed} draws from the run")
