@@ -211,6 +211,13 @@ def _read(path: Path) -> tuple[LabelState, str]:
     record = Record(path)
     if not is_record(path):
         raise UsageError(f"{path}: not a record of labels (it has no journal/); draw one with `benchbook label sample`")
+    try:
+        return _state_of(record)
+    except OSError as error:
+        raise RecordError(f"{error.filename or path}: can't be read ({error.strerror})") from None
+
+
+def _state_of(record: Record) -> tuple[LabelState, str]:
     state, sha256 = None, ""
     for line in read_anchored(record.journal):
         sha256 = line.sha256
@@ -221,7 +228,7 @@ def _read(path: Path) -> tuple[LabelState, str]:
         elif state is None:
             break
     if state is None:
-        raise UsageError(f"{path}: not a record of labels (its journal does not begin with labels_started)")
+        raise UsageError(f"{record.path}: not a record of labels (its journal does not begin with labels_started)")
     return state, sha256
 
 
@@ -248,7 +255,12 @@ def _read_sheet(record: Record, started: LabelsStarted) -> dict[int, SheetRow]:
         raise RecordError(f"{path}: can't be read ({error.strerror})") from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise RecordDamagedError(path, None, "was changed: its bytes have another hash")
-    rows = [decode_json(line, _sheet_decoder) for line in data.splitlines()]
+    try:
+        rows = [decode_json(line, _sheet_decoder) for line in data.splitlines()]
+    except msgspec.DecodeError as error:
+        raise RecordDamagedError(path, None, f"holds no rows of a sheet ({error})") from None
+    if sorted(row.sample for row in rows) != sorted(started.samples):
+        raise RecordDamagedError(path, None, "holds other samples than the first fact names")
     if started.answers and started.answers != [answer_sha256(row) for row in rows]:
         raise RecordDamagedError(path, None, "holds other answers than the first fact names")
     return {row.sample: row for row in rows}

@@ -39,6 +39,8 @@ def read_anchor(record: Record) -> Anchor | None:
     Raises: RecordDamagedError for one that no writer of ours wrote.
     """
     try:
+        if record.anchor.exists() and not record.anchor.is_file():
+            raise RecordDamagedError(record.anchor, None, "is no file")
         data = record.anchor.read_bytes()
     except FileNotFoundError:
         return None

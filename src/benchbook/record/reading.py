@@ -125,6 +125,16 @@ def read_segment(path: Path) -> bytes:
         raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
 
 
+def _read_or_sealed(path: Path) -> bytes:
+    """A segment's lines, even if its writer has sealed it since it was found: the same lines, in another file."""
+    try:
+        return read_segment(path)
+    except FileNotFoundError:
+        if path.suffix == ".zst":
+            raise
+        return read_segment(path.with_name(f"{path.name}.zst"))
+
+
 def first_line(path: Path) -> bytes:
     """A segment's first line, sealed or not, without unpacking the rest; without a newline where it is cut.
 
@@ -152,7 +162,7 @@ def read_journal(journal: Path) -> Iterator[JournalLine]:
     before: tuple[Path, int] | None = None
     segments = segment_files(journal)
     for path in segments:
-        data = read_segment(path)
+        data = _read_or_sealed(path)
         offset, number = 0, 0
         while (end := data.find(b"\n", offset)) >= 0:
             number += 1
@@ -206,29 +216,18 @@ class SegmentCache:
     """Lines by segment and place. The last few segments are kept: facts of one sample lie close together."""
 
     def __init__(self, journal: Path) -> None:
-        self._journal = journal
-        self._paths = self._segments()
+        self._paths = {segment_number(path): path for path in segment_files(journal)}
         self._kept: OrderedDict[int, bytes] = OrderedDict()
-
-    def _segments(self) -> dict[int, Path]:
-        return {segment_number(path): path for path in segment_files(self._journal)}
 
     def line(self, segment: int, offset: int) -> bytes:
         data = self._kept.get(segment)
         if data is None:
-            data = self._kept[segment] = self._read(segment)
+            data = self._kept[segment] = _read_or_sealed(self._paths[segment])
             if len(self._kept) > _KEPT_SEGMENTS:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(segment)
         return data[offset : data.find(b"\n", offset)]
-
-    def _read(self, segment: int) -> bytes:
-        try:
-            return read_segment(self._paths[segment])
-        except FileNotFoundError:  # its writer has sealed it meanwhile: the same lines, in another file
-            self._paths = self._segments()
-            return read_segment(self._paths[segment])
 
 
 class FactIndex:

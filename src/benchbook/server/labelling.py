@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http import HTTPStatus
 
 import msgspec
@@ -50,8 +49,16 @@ class Book(msgspec.Struct, frozen=True, kw_only=True):
     titles: dict[str, str]  # of the fields, as people read them
 
 
+class DamagedBook(msgspec.Struct, frozen=True, kw_only=True):
+    """A record of labels that can't be read as it was written, and what is wrong with it."""
+
+    book: str
+    error: str
+
+
 class BookList(msgspec.Struct, frozen=True, kw_only=True):
     books: tuple[Book, ...]
+    damaged: tuple[DamagedBook, ...] | msgspec.UnsetType = msgspec.UNSET  # left out where none is
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +138,15 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_books(call: Request) -> BookList:
-    return BookList(books=tuple(_shown(book) for book in _books(call.services)))
+    books, damaged = list[Book](), list[DamagedBook]()
+    runs = call.services.settings.runs
+    for path in sorted(runs.glob("[!.]*")):
+        if is_of_labels(Record(path)):
+            try:
+                books.append(_shown(open_labels(path)))
+            except BenchbookError as error:
+                damaged.append(DamagedBook(book=path.name, error=problem_of(error, str(runs)).detail or str(error)))
+    return BookList(books=tuple(books), damaged=tuple(damaged) or msgspec.UNSET)
 
 
 def get_book(call: Request) -> Book:
@@ -289,15 +304,6 @@ def book_of(call: Request) -> LabelBook:
     if not RUN_ID.fullmatch(name) or not is_of_labels(Record(path)):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no labels {shorten(name, 100)!r}")
     return open_labels(path)
-
-
-def _books(services: Services) -> Iterator[LabelBook]:
-    for path in sorted(services.settings.runs.glob("[!.]*")):
-        if is_of_labels(Record(path)):
-            try:
-                yield open_labels(path)
-            except BenchbookError:
-                continue  # a damaged one: asking for it gives the error
 
 
 _ABOUT_BYTES = 1 << 18  # of an answer in memory

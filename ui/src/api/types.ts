@@ -134,6 +134,7 @@ export interface Book {
 
 export interface BookList {
   books: Book[];
+  damaged?: DamagedBook[];
 }
 
 /** A draw of a run's samples for people to label. */
@@ -504,6 +505,12 @@ export interface CriterionWords {
   given: string;
   tone: "bad" | "doubt" | "good" | "none";
   quote: QuoteWords | null;
+}
+
+/** A record of labels that can't be read as it was written, and what is wrong with it. */
+export interface DamagedBook {
+  book: string;
+  error: string;
 }
 
 /**

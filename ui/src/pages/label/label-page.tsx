@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 import { address } from "../../api/client";
-import type { Book, WhoAmI } from "../../api/types";
+import type { Book, BookList, WhoAmI } from "../../api/types";
 import { useMe } from "../../api/use-me";
 import { useResource } from "../../api/use-resource";
 import { counted } from "../../format";
@@ -47,7 +47,23 @@ function Begin() {
       </div>
       {error !== null && <Failed error={error} again={sets.error !== null ? sets.again : me.again} what="list of labels" />}
       {error === null && (sets.data === null || me.data === null) && <Loading what="labels" />}
-      {sets.data !== null && me.data !== null && (sets.data.books.length === 0 ? <NoLabels /> : <Sets sets={sets.data.books} me={me.data} />)}
+      {sets.data !== null && me.data !== null && <Found sets={sets.data} me={me.data} />}
+    </>
+  );
+}
+
+function Found({ sets, me }: { sets: BookList; me: WhoAmI }) {
+  const damaged = sets.damaged ?? [];
+  return (
+    <>
+      {damaged.map((one) => (
+        <div key={one.book} className="notice tone-bad">
+          <h2>The labels <Inline text={one.book} /> are damaged</h2>
+          <p><Inline text={one.error} /></p>
+        </div>
+      ))}
+      {sets.books.length > 0 && <Sets sets={sets.books} me={me} />}
+      {sets.books.length === 0 && damaged.length === 0 && <NoLabels />}
     </>
   );
 }
