@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from benchbook.labels.judge_card import judge_card
 from benchbook.labels.labels import open_labels
@@ -227,3 +228,36 @@ def test_a_rubric_of_ones_own_is_asked_by_its_criteria(writing: Api, tmp_path: P
     after = give(writing, "eve", asked["sample"], "sources_score", None, adjudicate=True)
     assert after["question"] is None
     assert writing.json(f"{LABELS}")["by_field"]["sources_score"]["adjudicated"] == 1
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_book_goes_on_when_its_journal_is_sealed(writing: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchbook.record.journal.SEGMENT_BYTES", 600)
+    samples = drawn(writing, 3)
+    given_by(writing, samples, {"ann": ((2, 2), (1, 2), (0, 0))})
+    assert (runs_of(writing) / "people/journal/000001.jsonl.zst").exists()
+    (shown,) = writing.json("/api/v1/labels")["books"]
+    assert (shown["book"], shown["by_labeller"]) == ("people", {"ann": 6})
+    assert writing.json(LABELS)["sha256"] == open_labels(runs_of(writing) / "people").sha256
+    writing.app.services.watcher.look()
+    assert "people" not in [run["run_id"] for run in writing.json("/api/v1/runs")["runs"]]
+
+
+def test_a_damaged_book_is_named_and_takes_no_label(writing: Api) -> None:
+    samples = drawn(writing, 3)
+    given_by(writing, samples, {"ann": ((2, 2),)})
+    path = runs_of(writing) / "people/journal/000001.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"score":2,"seq":2', b'"score":0,"seq":2'))
+    found = writing.json("/api/v1/labels")
+    assert found["books"] == []
+    (damaged,) = found["damaged"]
+    assert damaged["book"] == "people"
+    assert damaged["error"].startswith("people/journal/000001.jsonl:3: has the hash ")
+    given = {"labeller": "bob", "sample": samples[0], "field": "accuracy_score", "score": 1}
+    for ask in (("GET", LABELS, None), ("GET", f"{LABELS}/calibration", None), ("POST", f"{LABELS}/labels", given)):
+        assert writing.problem(ask[1], ask[0], json=ask[2]) == (409, damaged["error"])
+    writing.app.services.watcher.look()
+    runs = {run["run_id"]: run["state"] for run in writing.json("/api/v1/runs")["runs"]}
+    assert runs["people"] == "damaged"
