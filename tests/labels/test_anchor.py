@@ -17,7 +17,7 @@ from benchbook.labels.verify import verify_labels
 from benchbook.record.derived_files import check_whole
 from benchbook.record.folder import Record, is_of_labels, records_in
 from golden.views import OWN
-from labels.test_labels import ACCURACY, FAITHFULNESS, book, label
+from labels.small import ACCURACY, FAITHFULNESS, book, label
 from running import benchbook_here
 
 

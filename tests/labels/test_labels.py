@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError, RecordDamagedError, RecordError, RecordLockedError, UsageError
 from benchbook.labels.labels import (
-    LabelBook,
-    SheetRow,
-    create_labels,
     give_labels,
     labeller_name,
     open_labels,
@@ -24,33 +21,9 @@ from benchbook.labels.labels import (
 from benchbook.labels.session import action_of, next_question, progress_of, prompt_of, screen_of
 from benchbook.labels.sheet import draw
 from benchbook.labels.state import Given
-from benchbook.record.facts import LabelField, LabelsStarted
 from benchbook.record.journal import JournalWriter
+from labels.small import ACCURACY, FAITHFULNESS, RUN, book, label
 from support import examples
-
-RUN = "a" * 64
-ACCURACY: LabelField = "accuracy_score"
-FAITHFULNESS: LabelField = "faithfulness_score"
-
-
-def book(folder: Path, samples: int = 3, **fields: Any) -> LabelBook:
-    rows = [
-        SheetRow(sample=10 + n, item_id=f"i{n}", prompt=f"Question {n}?", answer=f"Answer {n}.", **fields)
-        for n in range(samples)
-    ]
-
-    def first(inputs: dict[str, str]) -> LabelsStarted:
-        return LabelsStarted(
-            run_id="run", run_sha256=RUN, spec="rubric@v1", seed=1, stratify=[], strata={},
-            samples=[row.sample for row in rows], hidden=[], inputs=inputs, drawn_by="benchbook",
-        )  # fmt: skip
-
-    return create_labels(folder / "labels", rows, first)
-
-
-def label(sample: int, who: str, score: Literal[0, 1, 2], field: LabelField = ACCURACY, **more: Any) -> Given:
-    return Given(sample, who, field, score, **more)
-
 
 # ── drawing ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -20,7 +20,7 @@ from benchbook.labels.verify import verify_labels, verify_record
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from labelled import judged_run
-from labels.test_labels import FAITHFULNESS, book, label
+from labels.small import FAITHFULNESS, book, label
 from running import benchbook_here
 
 Facts = list[dict[str, Any]]

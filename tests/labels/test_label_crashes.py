@@ -1,0 +1,59 @@
+"""At each file operation of a label, an import and a new book something goes wrong: none is half recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.labels.labels import LabelBook, give_labels, open_labels
+from benchbook.labels.verify import verify_labels
+from benchbook.record.folder import Record
+from crashing import Crash, Say, crashes, leftovers, why_not_here
+from labels.small import creates, gives, imports, label, labelled, undoes
+
+pytestmark = pytest.mark.skipif(bool(why_not_here()), reason=why_not_here())
+
+CUT = ("the last line is cut", "an import was cut here", "does not belong")  # verify names what a crash left, too
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is not the one that crashes: its fsyncs would only take time."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+def by(who: str, found: LabelBook) -> int:
+    return sum(one.labeller == who for one in found.state.labels())
+
+
+@pytest.mark.parametrize(("act", "who", "before", "after"), [
+    (imports, "bob", 0, 3), (gives, "bob", 0, 1), (undoes, "ann", 1, 0),
+])  # fmt: skip
+def test_none_or_all_stand_and_labelling_goes_on(
+    act: Callable[[Path, Say], Any], who: str, before: int, after: int, tmp_path: Path
+) -> None:
+    for crash in crashes(act, tmp_path, prepare=labelled):
+        found = open_labels(crash.folder / "labels")
+        assert by(who, found) in ((after,) if crash.acknowledged else (before, after)), str(crash)
+        told = [str(one) for one in verify_labels(Record(found.path)).findings]
+        assert all(any(word in one for word in CUT) for one in told), f"{crash}: {told}"
+        goes_on(found, crash)
+
+
+def goes_on(found: LabelBook, crash: Crash) -> None:
+    give_labels(found, [label(12, "cy", 0)])
+    verified = verify_labels(Record(found.path))
+    assert (verified.findings, len(verified.notes)) == ((), 1), f"{crash}: {verified}"  # the run is not there
+    assert leftovers(found.path) == [], str(crash)
+
+
+def test_a_new_book_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    for crash in crashes(creates, tmp_path):
+        path = crash.folder / "labels"
+        assert path.exists() or not crash.acknowledged, str(crash)
+        if path.exists():
+            goes_on(open_labels(path), crash)
