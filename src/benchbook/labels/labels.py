@@ -6,7 +6,6 @@ The sheet holds the answers to label and nothing that the judge said: a labeller
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -98,10 +97,8 @@ def create_labels(
         """The first fact; those of records are typed as a run's."""
         return cast("RunStarted", msgspec.structs.replace(first_fact(inputs), anchored=True))
 
-    with tempfile.TemporaryDirectory(prefix="benchbook-labels-") as temporary:
-        sheet = Path(temporary) / "sheet.jsonl"
-        sheet.write_bytes(b"".join(canonical_json(row) + b"\n" for row in rows))
-        create_record(target.parent, target.name, {SHEET: sheet}, begin, write_missing_anchor)
+    sheet = b"".join(canonical_json(row) + b"\n" for row in rows)
+    create_record(target.parent, target.name, {SHEET: sheet}, begin, write_missing_anchor)
     return open_labels(folder)
 
 

@@ -195,7 +195,9 @@ def _check_folder(record: Record) -> list[Discrepancy]:
     except BenchbookError as error:
         return [Discrepancy("journal", None, str(error))]
     known = {record.journal.name, record.inputs.name, record.anchor.name}
-    strange = sorted(path.name for path in record.path.iterdir() if path.name not in known)
+    beside = f".{record.anchor.name}."  # the next one: of somebody who labels at this moment, or was killed
+    names = sorted(path.name for path in record.path.iterdir() if not path.name.startswith(beside))
+    strange = [name for name in names if name not in known]
     return [
         *check_inputs(record, book.started.inputs),
         *(Discrepancy(name, None, "does not belong to the record") for name in strange),
