@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +165,24 @@ def test_a_record_read_again_says_the_same(tmp_path_factory: pytest.TempPathFact
     assert {(one.labeller, one.sample): one.score for one in again.state.labels()} == standing
 
 
-def test_one_writer_at_a_time(tmp_path: Path) -> None:
+def test_one_writer_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchbook.labels.labels._PATIENCE_S", 0)
     found = book(tmp_path)
     with JournalWriter(found.path / "journal"), pytest.raises(RecordLockedError):
         give_labels(found, [label(10, "ann", 2)])
+
+
+def test_people_who_label_at_the_same_time_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchbook.labels.labels._PATIENCE_S", 600)
+    found = book(tmp_path, 8)
+
+    def labels(who: str) -> None:
+        for sample in found.started.samples:
+            give_labels(open_labels(found.path), [label(sample, who, 1)])
+
+    with ThreadPoolExecutor(2) as people:
+        list(people.map(labels, ("ann", "bob")))
+    assert progress_of(found.reload()).by_labeller == {"ann": 8, "bob": 8}
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101])

@@ -6,6 +6,7 @@ The sheet holds the answers to label and nothing that the judge said: a labeller
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError, UsageError
 from benchbook.labels.state import MAX_NAME, Given, GoldOrigin, LabelState
 from benchbook.record.anchor import read_anchored, write_anchor, write_missing_anchor
 from benchbook.record.facts import Label, LabelsStarted, RunStarted
@@ -22,6 +23,7 @@ from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
 SHEET = "sheet"
+_PATIENCE_S, _PAUSE_S = 2.0, 0.005  # with others who label at the same time
 
 
 class SheetRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +118,7 @@ def give_labels(book: LabelBook, given: Sequence[Given]) -> LabelBook:
     """Record labels, all of them or none, and return the record as it then stands.
 
     Each is held against what the journal says at that moment, so that two people may label at the same time.
-    Raises: UsageError for one that may not stand; RecordLockedError while somebody's label is being written.
+    Raises: UsageError for one that may not stand; RecordLockedError where somebody else writes for seconds.
     """
     with _Writing(book) as writing:
         facts: list[Label] = []
@@ -169,9 +171,20 @@ class _Writing:
     """The journal, open and locked, with its current state."""
 
     def __init__(self, book: LabelBook) -> None:
-        self.state = LabelState(book.started)
-        self._record = Record(book.path)
-        self.journal = JournalWriter(self._record.journal, on_line=self._count, read=read_anchored)
+        self._book, self._record = book, Record(book.path)
+        self.journal = self._opened()
+
+    def _opened(self) -> JournalWriter:
+        """Wait for another's label to be written: it takes a moment."""
+        last = time.monotonic() + _PATIENCE_S
+        while True:
+            self.state = LabelState(self._book.started)
+            try:
+                return JournalWriter(self._record.journal, on_line=self._count, read=read_anchored)
+            except RecordLockedError:
+                if time.monotonic() >= last:
+                    raise
+                time.sleep(_PAUSE_S)
 
     def _count(self, line: JournalLine) -> None:
         if isinstance(line.fact, Label):
