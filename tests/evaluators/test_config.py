@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from benchbook.ask.settings import checked_params
 from benchbook.cli.settings import given_settings, setting_options
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evaluators.settings import SETTINGS, RunConfig, config_from_mapping, read_config_file
@@ -252,10 +253,50 @@ def test_parameters_are_sent_and_recorded_as_they_are(
     assert manifest[f"{prefix}generation_params"] == four  # R7.1 asks for these by name; null: left out on purpose
 
 
-@pytest.mark.parametrize("name", ["messages", "model", "stream", "response_format"])
+@pytest.mark.parametrize(
+    "name",
+    ["messages", "model", "stream", "response_format", "base_url", "api_base", "Api-Base", "API_KEY", "http_client",
+     "client_args", "proxy", "custom_llm_provider"],
+)  # fmt: skip
 def test_a_parameter_that_would_change_more_than_the_generation_is_refused(tmp_path: Path, name: str) -> None:
     with running(always_good) as server, pytest.raises(ConfigError, match=f"model_params: found {name}"):
         run(tmp_path, server, 1, model_params={name: "x"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Host", "host", "HOST", "Content-Length", "content-type", "Transfer-Encoding", "Connection", "TE", "Trailer",
+     "Upgrade", "Keep-Alive", "Expect", "Proxy-Authorization", "Proxy-Connection", "Via", "Forwarded",
+     "X-Forwarded-For", "X-Real-IP", "HTTP2-Settings", "X-HTTP-Method-Override", "Authorization", "authorization",
+     "api-key", "X-Api-Key", "x-goog-api-key", "Cookie", "Set-Cookie", "X-Auth-Token", "Host ", "Ho\nst", ":authority",
+     "", "x y", "X-\u212aey"],
+)  # fmt: skip
+def test_a_header_that_says_where_a_request_goes_or_who_sends_it_is_refused(name: str) -> None:
+    params = {"extra_headers": {"X-Title": "mine", name: "x"}}
+    one, other = {"model": "openai/j@1"}, {"model": "openai/k@1", "params": params}
+    for own, place in (
+        ({"judge": "openai/j@1", "model_params": params}, "model_params"),
+        ({"judge": "openai/j@1", "judge_params": params}, "judge_params"),
+        ({"judges": [one, other], "panel_rule": "majority"}, "judges[1].params"),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            config_from_mapping({"evalset": "x", "model": "openai/m@1", **own}, "config.toml")
+        assert str(refused.value).startswith(f"config.toml: {place}.extra_headers: found ")
+
+
+@pytest.mark.parametrize(
+    ("headers", "says"),
+    [
+        ("Host: x", "found str; expected a table of headers"),
+        ({"X-Title": "a\r\nHost: b"}, "a value in printable ASCII"),
+        ({"X-Title": 1}, "a value in printable ASCII"),
+        ({"X-Title": "Bearer abcdefghijklmnopqrst"}, "nothing with a key"),
+    ],
+)
+def test_a_header_with_a_value_that_it_can_not_have_is_refused(headers: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        checked_params({"extra_headers": headers}, "model_params")
+    checked_params({"extra_headers": {"anthropic-beta": "context-1m", "HTTP-Referer": "https://x"}}, "model_params")
 
 
 def test_what_can_be_declared_unmeasured_is_checked_before_anything_is_asked(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from benchbook.ask.providers.local import SLOTS, LocalProvider, find_model, weig
 from benchbook.ask.providers.openai_wire import LEFT_OUT
 from benchbook.ask.requests import ResponseCache, RolePlan
 from benchbook.ask.server_pace import ServerPace
-from benchbook.ask.settings import ModelConfig
+from benchbook.ask.settings import ModelConfig, checked_params
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
@@ -38,8 +38,6 @@ def allow_open_files(connections: int) -> None:
 
 
 _START_CONNECTIONS = 16  # concurrency grows from here to max_connections
-_RESERVED = frozenset({"messages", "model", "stream", "response_format"})
-
 
 NAMED_KINDS = ("openai", "local", "recorded", "scripted", "any-llm")  # those that a setting can name
 KINDS = (*NAMED_KINDS, "python")  # python: a function is handed in
@@ -102,8 +100,7 @@ def plan_of_role(role: RoleSettings, defaults: dict[str, Any]) -> RolePlan:
     params = {name: value for name, value in (defaults | config.params).items() if value not in (None, "null")}
     if role.stream and LEFT_OUT in config.params and LEFT_OUT not in params:
         params[LEFT_OUT] = None  # nothing is sent in its place
-    if reserved := _RESERVED & params.keys():
-        raise ConfigError(f"{role.prefix}params", ", ".join(sorted(reserved)), "generation parameters only")
+    checked_params(config.params, f"{role.prefix}params")
     return RolePlan(
         model_id=str(model_id),
         provider=model_id.provider,

@@ -14,10 +14,11 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.providers.access import means_credential, redact
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
-from benchbook.text import quoted
+from benchbook.text import quoted, shorten
 
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -56,16 +57,55 @@ def check_money(values: Mapping[str, Any], prefix: str) -> None:
             raise ConfigError(f"{prefix}{name}", found, "dollars, 0 or more")
 
 
-def checked_params(params: dict[str, Any], setting: str) -> None:
-    """Refuse generation parameters that no request can hold. Raises: ConfigError."""
+_NO_PARAMETERS = frozenset({"messages", "model", "stream", "response_format"})  # what a request has of its own
+# By which vendors' libraries, and servers that pass requests on, would ask elsewhere, or as somebody else.
+_ELSEWHERE = frozenset({
+    "apibase", "apikey", "apiversion", "azureendpoint", "baseurl", "clientargs", "credentials", "customllmprovider",
+    "endpoint", "httpclient", "proxies", "proxy", "url",
+})  # fmt: skip
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110: a token
+_OF_THE_CONNECTION = re.compile(
+    r"host|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|via|forwarded|x-forwarded-.*"
+    r"|x-real-ip|proxy-.*|.*http2-settings|x-http-method.*"
+)
+
+
+def checked_params(params: Mapping[str, Any], setting: str) -> None:
+    """Refuse generation parameters that no request can hold, and those that would send it elsewhere, or as another.
+
+    Raises: ConfigError.
+    """
     if (found := _not_in_json(params)) is not None:
         raise ConfigError(setting, found, "values that JSON has")
+    for name in params:
+        if name in _NO_PARAMETERS or re.sub(r"\W|_", "", name).lower() in _ELSEWHERE:
+            raise ConfigError(setting, shorten(name, 60), "generation parameters only")
+        if name.lower().endswith("headers"):
+            _check_headers(params[name], f"{setting}.{name}")
+
+
+def _check_headers(headers: Any, setting: str) -> None:
+    """Refuse headers that say where a request goes, where it ends, or who sends it: a key would stay in the record.
+
+    Raises: ConfigError.
+    """
+    if headers in (None, "null"):
+        return
+    if not isinstance(headers, Mapping):
+        raise ConfigError(setting, type(headers).__name__, "a table of headers")
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+            raise ConfigError(setting, repr(shorten(name, 60)), "a header's name and a value in printable ASCII")
+        if _OF_THE_CONNECTION.fullmatch(name.lower()):
+            raise ConfigError(setting, name, "nothing that says where a request goes or where it ends")
+        if means_credential(name) or redact(value) != value:
+            raise ConfigError(setting, name, "nothing with a key; `api_key_env` names the variable that has it")
 
 
 def _not_in_json(value: Any) -> str | None:
     """The first value that TOML has and JSON lacks, as text: nan, inf, a date. None if there is none."""
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
+    if isinstance(value, Mapping | list):
+        inner = value.values() if isinstance(value, Mapping) else value
         return next((found for one in inner if (found := _not_in_json(one)) is not None), None)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)

@@ -49,6 +49,7 @@ class Client:
     def __init__(self) -> None:
         self.max_retries = 2
         self.closed = False
+        self._client = types.SimpleNamespace(follow_redirects=True)  # httpx's
 
     async def close(self) -> None:
         self.closed = True

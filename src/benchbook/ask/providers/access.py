@@ -103,7 +103,7 @@ def redact(text: str) -> str:
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _PRINTABLE = re.compile("[!-~]+")
 _PATH = "/chat/completions"
-_CREDENTIAL = re.compile("key|token|secret|sig|pass|auth|credential|code|jwt|bearer")
+_CREDENTIAL = re.compile("key|token|secret|sig|pass|auth|credential|code|cookie|jwt|bearer")
 _VERSION = re.compile(r"/v\d")
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
@@ -132,7 +132,12 @@ def _holds_credentials(query: str) -> bool:
     pairs = parse_qsl(query, keep_blank_values=True)
     if len(pairs) < query.count("&") + bool(query) or any(not value for _, value in pairs):
         return True
-    return redact(query) != query or any(_CREDENTIAL.search(re.sub(r"\W|_", "", name).lower()) for name, _ in pairs)
+    return redact(query) != query or any(means_credential(name) for name, _ in pairs)
+
+
+def means_credential(name: str) -> bool:
+    """True if the name of a parameter or header is one that a key may go by."""
+    return _CREDENTIAL.search(re.sub(r"\W|_", "", name).lower()) is not None
 
 
 def chat_url(base_url: str) -> str:

@@ -52,6 +52,9 @@ class AnyLLMProvider:
         self._client: Any = getattr(self._llm, "client", None)
         if self._client is not None and hasattr(self._client, "max_retries"):
             self._client.max_retries = 0  # the runner retries, and records it (SPEC R1.2, R3.6)
+        http = getattr(self._client, "_client", self._client)  # within OpenAI's library and those made like it
+        if hasattr(http, "follow_redirects"):
+            http.follow_redirects = False  # httpx would take a vendor's own key header along, wherever it leads
 
     async def ask(self, body: bytes) -> Answer:
         """Send one request, never as a stream: vendors cut theirs differently. Raises: CallFailed."""
