@@ -231,7 +231,7 @@ def config(**more: Any) -> dict[str, Any]:
         ({"run_id": "../x"}, "letters, digits"),
         ({"model_base_url": "http://169.254.169.254/latest"}, "an address that was not allowed"),
         ({"judge_base_url": "http://localhost:1/v1"}, "an address that was not allowed"),
-        ({"model_api_key_env": "HOME"}, "a name such as OPENAI_API_KEY"),
+        ({"against": "../runs/a"}, "the id of a run"),
         ({"modle": 1}, "a setting that is not known; expected model"),
         ({"repeats": 0}, "a whole number, 1 or more"),
         ({"model": None}, "config: model: found nothing"),

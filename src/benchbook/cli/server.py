@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     "off needs nothing.",
 )
 @click.option("--inputs", type=click.Path(path_type=Path), help="The folder whose files a run over HTTP may name.")
-@click.option("--endpoint", multiple=True, metavar="URL", help="An address that a run over HTTP may ask.")
+@click.option(
+    "--endpoint",
+    multiple=True,
+    metavar="ADDRESS[=VARIABLE]",
+    help="Whom a run over HTTP may ask: an address, any-llm/VENDOR, local or scripted; and the environment variable "
+    "with its key. By default nobody.",
+)
 @click.option("--quiet", is_flag=True, help="Log nothing but what goes wrong.")
 @json_option
 def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_json: bool, **more: Any) -> None:
@@ -58,6 +64,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
     from benchbook.server.events import log_to_stderr, no_log
     from benchbook.server.pages import checked_root_path
     from benchbook.server.settings import Settings
+    from benchbook.server.spending import Spending
 
     settings = Settings(
         runs=Path(runs),
@@ -68,15 +75,17 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
         hosts=more["allow_host"],
         root_path=checked_root_path(more["root_path"]),
         inputs=more["inputs"],
-        endpoints=tuple(url.rstrip("/") for url in more["endpoint"]),
+        endpoints=more["endpoint"],
     )
     check_setup(settings)
+    spending = Spending(settings.endpoints)
     listening = listening_socket(settings)
     address = address_of(listening, settings)
     if as_json:
-        print_json({"address": address, "runs": runs})
+        print_json({"address": address, "runs": runs, "endpoints": [str(one) for one in spending.endpoints]})
     else:
         click.echo(f"{address}  (Ctrl-C ends)")
+        click.echo(visible(str(spending)))
     serve_forever(settings, listening, no_log if quiet else log_to_stderr)
 
 

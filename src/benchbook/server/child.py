@@ -3,7 +3,6 @@ JSON on standard input."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from http import HTTPStatus
@@ -19,6 +18,7 @@ from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.spending import seen_environment
 from benchbook.text import visible
 
 _MOST_AT_ONCE = 4
@@ -60,7 +60,7 @@ class Children:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
-                    env=os.environ.copy(),
+                    env=seen_environment(_keys(config)),
                 )
             if child.stdin is not None:
                 with child.stdin as pipe:
@@ -92,6 +92,12 @@ class Children:
 
     def _forget_ended(self) -> None:
         self._running = {run_id: child for run_id, child in self._running.items() if child.poll() is None}
+
+
+def _keys(config: RunConfig) -> list[str]:
+    """The variables whose keys a run needs."""
+    named = [config.model_api_key_env, *(judge.api_key_env for _, _, judge in config.all_judges)]
+    return [name for name in named if name is not None]
 
 
 def main() -> int:

@@ -21,15 +21,18 @@ from benchbook.server.child import Children
 from benchbook.server.events import Audit, Events, Log, Watcher, no_log
 from benchbook.server.services import Kept, Measures, Services, Submissions, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.spending import Spending
 
 
 def make_app(settings: Settings, log: Log = no_log) -> App:
     """Make the application, and look through the folder of records once before returning it.
 
-    Raises: ConfigError for an address that others can reach, without a token; BenchbookError for a catalog or a folder
+    Raises: ConfigError for an address that others can reach, without a token, and for endpoints that are none;
+    BenchbookError for a catalog or a folder
     that can't be opened.
     """
     check_setup(settings)
+    spending = Spending(settings.endpoints)
     settings.runs.mkdir(parents=True, exist_ok=True)
     state = settings.runs / STATE_FOLDER
     catalog = open_catalog(settings.catalog)
@@ -47,6 +50,7 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
             tags=TagStore(state),
             children=Children(settings),
             submissions=Submissions(settings),
+            spending=spending,
             kept=Kept(settings.kept_bytes),
         )
         watcher.look()
@@ -147,7 +151,9 @@ def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
             timeout_keep_alive=15,
             h11_max_incomplete_event_size=64 << 10,
         )
-        log("started", {"address": address_of(listening, settings), "catalog": app.services.catalog.where})
+        services = app.services
+        told = {"catalog": services.catalog.where, "endpoints": [str(one) for one in services.spending.endpoints]}
+        log("started", {"address": address_of(listening, settings), **told})
         server = _Server(config, app)
         with _told_to_end_is_no_fault():
             server.run(sockets=[listening])

@@ -26,6 +26,7 @@ from benchbook.server.child import Children
 from benchbook.server.events import Audit, Events, Watcher
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.spending import Spending
 from benchbook.text import shorten
 
 _Value = TypeVar("_Value")
@@ -245,6 +246,7 @@ class Services:
     tags: TagStore
     children: Children
     submissions: Submissions
+    spending: Spending
     kept: Kept
     _known: dict[str, tuple[FoundRun, float]] = field(default_factory=dict)
 

@@ -12,8 +12,8 @@ STATE_FOLDER = ".server"  # within the folder of records: copied with it
 class Settings:
     """The settings of a server. `inputs`: the folder whose files a run that is started over HTTP may name.
 
-    `endpoints`: the addresses that such a run may ask, beside the providers' own. `hosts`: the names under which the
-    server is asked, beside the ones of this machine. `root_path`: as `pages.checked_root_path` gives it.
+    `endpoints`: whom such a run may ask, and with which key, as `spending.read_endpoint` reads it. `hosts`: the names
+    under which the server is asked, beside the ones of this machine. `root_path`: as `checked_root_path` gives it.
     """
 
     runs: Path

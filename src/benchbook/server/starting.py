@@ -1,7 +1,7 @@
 """Runs that are started over HTTP: each in a process of its own, as `benchbook run` would be.
 
-A config that comes over the network may not do what one on this machine may: its paths stay within one folder, it asks
-only addresses that were allowed, and names only environment variables that hold keys.
+A config that comes over the network may not do what one on this machine may: its paths stay within one folder, and it
+asks whom the server's owner named, with the keys that were named (`Spending`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import new_run_id
+from benchbook.ask.roles import RoleSettings, judge_roles
 from benchbook.ask.settings import ModelConfig, numbered_judges
 from benchbook.catalog.queries import eval_sets
 from benchbook.errors import ConfigError
+from benchbook.evaluators.candidate import model_settings
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.folder import RUN_ID, open_record
 from benchbook.server.operations import Request
@@ -30,8 +32,15 @@ from benchbook.text import shorten
 from benchbook.writing import write_file
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
-_OURS = ("runs", "reports", "cache")
-_KEY_NAME = re.compile("[A-Z][A-Z0-9_]{0,99}_API_KEY")
+_TAKEN = frozenset({
+    *_PATHS, "accept_unanswered", "against", "benchmark", "confidence", "error", "evalset", "experiment", "judge",
+    "judge_api_key_env", "judge_base_url", "judge_input_price", "judge_json_schema", "judge_output_price",
+    "judge_params", "judge_reasoning_tags", "judges", "limit", "max_connections", "max_cost_usd", "max_retries",
+    "max_seconds", "max_wait_ms", "model", "model_api_key_env", "model_base_url", "model_input_price",
+    "model_output_price", "model_params", "model_reasoning_tags", "no_variance", "order_seed", "output_columns",
+    "panel_rule", "repeats", "requests_per_minute", "run_id", "spec", "stream", "timeout_ms", "tokens_per_minute",
+    "unmeasured", "until_decided", "where",
+})  # fmt: skip
 _SHA256 = re.compile("sha256:([0-9a-f]{64})")
 
 
@@ -62,8 +71,8 @@ def cancel_run(call: Request) -> CancelAnswer:
 def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     """The settings of a run, safe to be carried out here. Raises: ConfigError, ProblemError."""
     given = {name: value for name, value in values.items() if value is not None}
-    for name in _OURS:
-        if name in given:
+    for name in RunConfig.__struct_fields__:
+        if name in given and name not in _TAKEN:
             raise ConfigError(name, "a value", "nothing: the server says where things lie")
     settings = services.settings
     if isinstance(spec := given.get("spec"), str) and spec not in FROZEN:  # a user's own, beside the eval sets
@@ -76,13 +85,22 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     for name in _PATHS:
         if (path := getattr(config, name)) is not None:
             changes[name] = str(_within(settings, f"config: {name}", path))
-    changes["judges"] = tuple(
-        _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(config.judges)
-    )
-    _check_endpoint(settings, "model_", config.model_base_url, config.model_api_key_env)
-    for _, prefix, judge in config.all_judges:
-        _check_endpoint(settings, prefix, judge.base_url, judge.api_key_env)
+    if config.against is not None and not RUN_ID.fullmatch(config.against):
+        raise ConfigError("config: against", repr(shorten(config.against, 60)), "the id of a run in the server's list")
+    model, *judges = (services.spending.permitted(role) for role in _roles(config))
+    changes |= {"model_base_url": model.base_url, "model_api_key_env": model.api_key_env}
+    if config.judge is not None:
+        changes |= {"judge_base_url": judges[0].base_url, "judge_api_key_env": judges[0].api_key_env}
+    else:
+        changes["judges"] = tuple(
+            _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(judges)
+        )
     return msgspec.structs.replace(config, **changes)
+
+
+def _roles(config: RunConfig) -> list[RoleSettings]:
+    """The models that a run asks: first the one that answers, then those that judge."""
+    return [model_settings(config), *judge_roles(config.all_judges, config.timeout_ms)]
 
 
 def evalset_file(services: Services, name: str) -> str:
@@ -127,12 +145,3 @@ def _with_path_within(settings: Settings, prefix: str, judge: ModelConfig) -> Mo
         return judge
     path = _within(settings, f"config: {prefix}path", judge.path)
     return msgspec.structs.replace(judge, path=str(path))
-
-
-def _check_endpoint(settings: Settings, prefix: str, url: str | None, key: str | None) -> None:
-    if url is not None and url.rstrip("/") not in settings.endpoints:
-        raise ConfigError(
-            f"config: {prefix}base_url", "an address that was not allowed", "one of `serve --endpoint URL`"
-        )
-    if key is not None and not _KEY_NAME.fullmatch(key):
-        raise ConfigError(f"config: {prefix}api_key_env", repr(shorten(key, 60)), "a name such as OPENAI_API_KEY")
