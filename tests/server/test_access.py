@@ -13,6 +13,7 @@ import pytest
 
 from benchbook.errors import ConfigError, UsageError
 from benchbook.server.access import TokenFile, default_token_file, is_loopback
+from benchbook.server.cookies import read_cookies
 from benchbook.server.running import make_app
 from server.making import HOST, Api, api_over, copied, settings
 
@@ -184,6 +185,66 @@ def logged_in(api: Api, text: str) -> dict[str, str]:
     assert "HttpOnly" not in open_flags
     assert all("SameSite=Strict" in one and "Path=/" in one for one in (flags, open_flags))
     return {"cookie": f"{session}; {csrf}"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "name", "ways"),
+    [
+        ({}, "benchbook_session", "Path=/"),
+        ({"origin": f"http://{HOST}"}, "benchbook_session", "Path=/"),
+        ({"origin": f"https://{HOST}"}, "__Host-benchbook_session", "Path=/; Secure"),
+        ({"x-forwarded-proto": "https"}, "__Host-benchbook_session", "Path=/; Secure"),
+        ({"x-forwarded-proto": "HTTPS, http"}, "__Host-benchbook_session", "Path=/; Secure"),
+        ({"x-forwarded-proto": "http"}, "benchbook_session", "Path=/"),
+        ({"x-forwarded-proto": "http", "origin": f"https://{HOST}"}, "__Host-benchbook_session", "Path=/; Secure"),
+        ({"x-forwarded-prefix": "/user/ann"}, "benchbook_session", "Path=/user/ann/"),
+        (
+            {"x-forwarded-prefix": "/user/ann", "x-forwarded-proto": "https"},
+            "__Secure-benchbook_session",
+            "Path=/user/ann/; Secure",
+        ),
+        ({"x-forwarded-prefix": "/a;Domain=example"}, "benchbook_session", "Path=/"),
+        ({"x-forwarded-prefix": "/a b"}, "benchbook_session", "Path=/"),
+    ],
+)
+def test_cookies_are_as_strict_as_the_way_they_came(
+    guarded: Api, headers: dict[str, str], name: str, ways: str
+) -> None:
+    text = new_token(guarded, "read", "label")
+    answer = guarded.ask("POST", "/api/v1/login", json={"token": text}, headers=headers)
+    session, csrf = (value for key, value in answer.headers.multi_items() if key == "set-cookie")
+    value, _, rest = session.partition("; ")
+    assert (value.partition("=")[0], rest) == (name, f"HttpOnly; SameSite=Strict; {ways}")
+    assert csrf.partition("; ")[2] == f"SameSite=Strict; {ways}"
+    cookie = f"{value}; {csrf.partition(';')[0]}"
+    assert guarded.json("/api/v1/me", headers={"cookie": cookie})["via"] == "cookie"
+    # Under any other name it is none: another host could have put it there.
+    for other in {"benchbook_session", "__Secure-benchbook_session", "__Host-benchbook_session"} - {name}:
+        tossed = {"cookie": f"{other}={value.partition('=')[2]}"}
+        assert guarded.json("/api/v1/me", headers=tossed)["via"] == "nobody"
+    written = {**headers, "cookie": cookie, "x-csrf-token": csrf_of({"cookie": cookie})}
+    ended = guarded.ask("POST", "/api/v1/logout", headers=written)
+    assert [one.partition("=")[0] for key, one in ended.headers.multi_items() if key == "set-cookie"] == [
+        name, "benchbook_csrf",
+    ]  # fmt: skip
+    assert all(f"Max-Age=0; SameSite=Strict; {ways}" in one for one in ended.headers.get_list("set-cookie"))
+    assert guarded.json("/api/v1/me", headers={"cookie": cookie})["via"] == "nobody"
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        ("", {}),
+        ("a=1; b=2", {"a": "1", "b": "2"}),
+        ("a=1;b=2", {"a": "1", "b": "2"}),
+        ("a=1; a=2", {"a": "1"}),
+        ('a="1"; b', {"a": "1"}),
+        ('other={"json": [1,2]}; a=1', {"other": '{"json": [1,2]}', "a": "1"}),
+        ("a=b=c; =x;;", {"a": "b=c", "": "x"}),
+    ],
+)
+def test_cookies_of_others_do_not_hide_ours(header: str, found: dict[str, str]) -> None:
+    assert read_cookies(header) == found
 
 
 def csrf_of(headers: dict[str, str]) -> str:

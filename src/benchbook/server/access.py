@@ -22,7 +22,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from threading import Lock
 from typing import Literal
@@ -33,6 +32,7 @@ from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.labels.labels import labeller_name
 from benchbook.record.journal import utc_now
+from benchbook.server.cookies import CSRF, SESSION_NAMES, read_cookies
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.writing import written_whole
@@ -151,7 +151,6 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-SESSION_COOKIE, CSRF_COOKIE = "benchbook_session", "benchbook_csrf"
 _SESSION_S = 12 * 3600
 _MOST_SESSIONS = 10_000
 _MOST_ACCEPTED = 100
@@ -180,6 +179,7 @@ _NOBODY = Principal("nobody", (), "nobody")
 class _Session:
     token_id: str
     csrf: str
+    cookie: str  # by whose name alone it is known: one that began by TLS needs the cookie that TLS protects
     ends: float  # monotonic
 
 
@@ -263,15 +263,18 @@ class Access:
         if not same_site or (origin is not None and origin.partition("://")[2] != headers.get("host")):
             raise ProblemError(HTTPStatus.FORBIDDEN, "a write from another site")
         if principal.via == "cookie":
-            session = self._session(_cookies(headers).get(SESSION_COOKIE, ""))
+            session = self._session(headers)
             given = headers.get("x-csrf-token", "")
             if session is None or not hmac.compare_digest(given.encode(), session.csrf.encode()):
-                raise ProblemError(HTTPStatus.FORBIDDEN, f"x-csrf-token: expected what the cookie {CSRF_COOKIE} holds")
+                raise ProblemError(HTTPStatus.FORBIDDEN, f"x-csrf-token: expected what the cookie {CSRF} holds")
 
     # ── sessions ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def login(self, text: str) -> tuple[Principal, str, str]:
-        """Open a session for a token: who it is, and the values of the two cookies. Raises: ProblemError (401, 409)."""
+    def login(self, text: str, cookie: str) -> tuple[Principal, str, str]:
+        """Open a session for a token, known by the cookie of that name: who it is, and the values of the two cookies.
+
+        Raises: ProblemError (401, 409).
+        """
         if self._tokens is None:
             raise ProblemError(HTTPStatus.CONFLICT, "this server asks for no token")
         token = self._tokens.find(text)
@@ -279,38 +282,37 @@ class Access:
             raise _unauthorized("this token is not known here, or was revoked")
         name, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         with self._lock:
-            self._sessions[name] = _Session(token.token_id, csrf, time.monotonic() + _SESSION_S)
+            self._sessions[name] = _Session(token.token_id, csrf, cookie, time.monotonic() + _SESSION_S)
             while len(self._sessions) > _MOST_SESSIONS:
                 self._sessions.popitem(last=False)
         return Principal(token.name, token.scopes, "cookie"), name, csrf
 
     def logout(self, headers: Mapping[str, str]) -> None:
+        cookies = read_cookies(headers.get("cookie", ""))
         with self._lock:
-            self._sessions.pop(_cookies(headers).get(SESSION_COOKIE, ""), None)
+            for name in SESSION_NAMES:
+                self._sessions.pop(cookies.get(name, ""), None)
 
-    def _session(self, name: str) -> _Session | None:
-        with self._lock:
-            found = self._sessions.get(name)
-            if found is not None and found.ends < time.monotonic():
-                del self._sessions[name]
-                return None
-        return found
+    def _session(self, headers: Mapping[str, str]) -> _Session | None:
+        cookies = read_cookies(headers.get("cookie", ""))
+        for name in SESSION_NAMES:
+            with self._lock:
+                value = cookies.get(name, "")
+                found = self._sessions.get(value)
+                if found is not None and found.ends < time.monotonic():
+                    del self._sessions[value]
+                    found = None
+            if found is not None and found.cookie == name:
+                return found
+        return None
 
     def _token_of_session(self, headers: Mapping[str, str]) -> Token | None:
-        session = self._session(_cookies(headers).get(SESSION_COOKIE, ""))
+        session = self._session(headers)
         return None if session is None or self._tokens is None else self._tokens.by_id(session.token_id)
 
 
 def _unauthorized(detail: str) -> ProblemError:
     return ProblemError(HTTPStatus.UNAUTHORIZED, detail, {"www-authenticate": 'Bearer realm="benchbook"'})
-
-
-def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
-    try:
-        found = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return {}
-    return {name: one.value for name, one in found.items()}
 
 
 def _host_name(header: str) -> str | None:

@@ -232,7 +232,7 @@ class _Exchange:
         services.access.check(self.principal, self.operation.scope, self.headers, writes=self.operation.writes)
         query = decoded_query(self._scope["query_string"], self.operation.query)
         body = await self._body(self.operation)
-        self._call = Request(services, self.principal, self.values, query, body, self.headers)
+        self._call = Request(services, self.principal, self.values, query, body, self.headers, self.below)
         if self.operation.media == "text/event-stream":
             await self._stream(self.operation.handler(self._call), None)
             return

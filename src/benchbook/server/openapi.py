@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import func, select
 
 from benchbook.catalog.database import runs
-from benchbook.server.access import CSRF_COOKIE, SESSION_COOKIE
+from benchbook.server.cookies import SESSION, ended_cookies, session_cookies, session_name
 from benchbook.server.operations import JSON, Bytes, Operation, Request
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
 from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
@@ -46,7 +46,7 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
             "schemas": {name: schemas[name] if name in asked_for else _whole(schemas[name]) for name in sorted(used)},
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "`benchbook token create`"},
-                "session": {"type": "apiKey", "in": "cookie", "name": "benchbook_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": SESSION},
             },
         },
     }
@@ -159,15 +159,15 @@ def get_me(call: Request) -> WhoAmI:
 
 def login(call: Request) -> LoginAnswer:
     """Set two cookies: one that no script can read, and one that the page repeats in a header with each write."""
-    principal, session, csrf = call.services.access.login(call.body.token)
-    call.cookies += [f"{SESSION_COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/"]
-    call.cookies += [f"{CSRF_COOKIE}={csrf}; SameSite=Strict; Path=/"]
+    headers, below = call.request_headers, call.below
+    principal, session, csrf = call.services.access.login(call.body.token, session_name(headers, below))
+    call.cookies += session_cookies(session, csrf, headers, below)
     return LoginAnswer(name=principal.name, scopes=principal.scopes)
 
 
 def logout(call: Request) -> WhoAmI:
     call.services.access.logout(call.request_headers)
-    call.cookies += [f"{name}=; Max-Age=0; SameSite=Strict; Path=/" for name in (SESSION_COOKIE, CSRF_COOKIE)]
+    call.cookies += ended_cookies(call.request_headers, call.below)
     return WhoAmI(name="nobody", scopes=(), login_needed=call.services.access.needs_token, via="nobody")
 
 

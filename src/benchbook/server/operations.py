@@ -69,6 +69,7 @@ class Request:
     query: Any
     body: Any
     request_headers: Mapping[str, str]
+    below: str = ""  # the path before all addresses of this server, where one is known
     etag: str | None = None
     headers: dict[str, str] = field(default_factory=dict)  # of the answer
     cookies: list[str] = field(default_factory=list)
