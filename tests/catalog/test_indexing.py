@@ -22,7 +22,7 @@ from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import LabelsStarted
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, at_work
 from benchbook.record.journal import JournalWriter
 from catalog.making import aggregates_of, content, correctness_row, finish, made, predictions_of, reply, start
 from judging import make_set, sound_reply
@@ -109,6 +109,11 @@ def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -
 
 def test_a_run_that_goes_on(folder: Path, catalog: Catalog) -> None:
     record = start(folder, "a", judge="org/j")
+    with at_work(record):
+        _follow_a_run(record, folder, catalog)
+
+
+def _follow_a_run(record: Record, folder: Path, catalog: Catalog) -> None:
     assert refresh(catalog, folder) == Indexed(read=("a",))
     assert (row(catalog, "a").state, row(catalog, "a").n_attempted, row(catalog, "a").n_planned) == ("running", 0, 4)
     reply(record, 0)
@@ -131,6 +136,26 @@ def test_a_run_that_goes_on(folder: Path, catalog: Catalog) -> None:
     refresh(catalog, folder)
     found = row(catalog, "a")
     assert (found.state, found.n_attempted, found.primary_nano, found.manifest_sha256) == ("running", 3, None, None)
+
+
+def test_a_run_whose_process_is_gone_can_be_resumed(folder: Path, catalog: Catalog) -> None:
+    """Nothing in the folder changes when a process is killed: its lock is gone, and that is seen."""
+    record = start(folder, "a")
+    with at_work(record):
+        reply(record, 0)
+        assert refresh(catalog, folder) == Indexed(read=("a",))
+        assert refresh(catalog, folder) == Indexed(unchanged=("a",))
+        assert row(catalog, "a").state == "running"
+    assert refresh(catalog, folder) == Indexed(read=("a",))
+    assert (row(catalog, "a").state, row(catalog, "a").n_attempted) == ("interrupted", 1)
+    with JournalWriter(record.journal):  # it is resumed
+        assert refresh(catalog, folder) == Indexed(read=("a",))
+        assert row(catalog, "a").state == "running"
+    finish(record)
+    assert refresh(catalog, folder) == Indexed(read=("a",))
+    assert row(catalog, "a").state == "complete"
+    with at_work(record):  # whoever derives a whole record anew changes nothing of it
+        assert refresh(catalog, folder) == Indexed(unchanged=("a",))
 
 
 def test_a_copy_is_a_run_of_its_own_and_a_removed_one_goes(folder: Path, catalog: Catalog) -> None:
@@ -345,7 +370,8 @@ def test_all_judges_of_a_panel_stand_in_its_row_while_it_goes_on_and_after(tmp_p
     index_record(catalog, record)
     done = row(catalog, "run")
     record.manifest.unlink()
-    index_record(catalog, record)
+    with at_work(record):
+        index_record(catalog, record)
     going_on = row(catalog, "run")
     assert (done.state, going_on.state) == ("complete", "running")
     assert done.evaluator_model_id == going_on.evaluator_model_id == "openai/a@2026-01-01 + openai/b@2026-01-01"

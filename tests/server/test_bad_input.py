@@ -68,7 +68,7 @@ PAIR = f"{V1}/comparisons/items?run=a&run=b"
         # records that allow no answer
         (f"{V1}/comparisons?run=a&run=rubric", 422, "compare runs of one scorer"),
         (f"{V1}/comparisons/items?run=a&run=rubric", 422, "compare runs of one scorer"),
-        (f"{V1}/runs/live/aggregates", 409, "is running"),
+        (f"{V1}/runs/live/aggregates", 409, "is interrupted: its numbers come at its end; it can be resumed"),
         (f"{V1}/runs/broken/samples", 409, "the record is damaged"),
         (f"{V1}/runs/none/nothing", 404, "there is no such address"),
     ],
@@ -103,7 +103,7 @@ def test_a_cursor_belongs_to_its_list(api: Api) -> None:
         ("PUT", f"{V1}/runs/a/tags", {"content": b"x" * (1 << 20) + b"x"}, 413, "at most 1,048,576 bytes"),
         ("POST", f"{V1}/runs/a/verify", {"content": b"x"}, 400, "body: expected none"),
         ("POST", f"{V1}/login", {"json": {"token": "x"}}, 409, "this server asks for no token"),
-        ("POST", f"{V1}/runs/a/cancel", {}, 409, "is not going on in this server"),
+        ("POST", f"{V1}/runs/a/cancel", {}, 409, "this run has ended, or goes on where"),
         ("POST", f"{V1}/runs/none/cancel", {}, 404, "there is no run"),
         ("DELETE", f"{V1}/runs/a", {}, 405, "this address takes GET"),
         ("PATCH", f"{V1}/runs", {}, 405, "this address takes GET, POST"),

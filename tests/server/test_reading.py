@@ -46,7 +46,7 @@ def test_a_run_says_what_its_record_says(api: Api) -> None:
     assert (run["n_items"], run["n_scored"], run["n_unscored"]) == (5, 4, 1)
     assert run["loss"][:2] == [2.0, 1.0]
     assert run["loss"][5] is None  # logged as NaN
-    assert api.json("/api/v1/runs/live")["state"] == "running"
+    assert api.json("/api/v1/runs/live")["state"] == "interrupted"  # begun, and nobody is at work
     broken = api.json("/api/v1/runs/broken")
     assert (broken["state"], broken["primary"]) == ("damaged", None)
     assert broken["error"].startswith("samples.parquet: was changed")

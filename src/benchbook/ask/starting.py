@@ -23,7 +23,7 @@ from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import UsageError
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
-from benchbook.record.folder import Record, create_record
+from benchbook.record.folder import Record, at_work, create_record
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
@@ -170,12 +170,13 @@ async def _sit(
     """Ask whatever the journal lacks, and derive what follows from it."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
-    with closing(opened.questions(record, stop)) as questions:
-        if inputs is not None:
-            inputs.check()  # as they were read
-        sitting = _Sitting(record, config, means, questions, stop, on_progress)
-        await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
-    return RunResult(record, evaluator.derive(record, record.path), stop)
+    with at_work(record):
+        with closing(opened.questions(record, stop)) as questions:
+            if inputs is not None:
+                inputs.check()  # as they were read
+            sitting = _Sitting(record, config, means, questions, stop, on_progress)
+            await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
+        return RunResult(record, evaluator.derive(record, record.path), stop)
 
 
 # ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────

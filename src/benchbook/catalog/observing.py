@@ -23,7 +23,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, inside
 from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
-from benchbook.record.folder import Record, is_record
+from benchbook.record.folder import Record, is_at_work, is_record
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
@@ -79,7 +79,8 @@ class Observation:
 
 
 def stamp_of(record: Record) -> str:
-    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file.
+    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file, and
+    where a journal has gone on also once its writer is gone.
 
     Raises: FileNotFoundError where the record is gone.
     """
@@ -87,7 +88,17 @@ def stamp_of(record: Record) -> str:
     segments = [] if has_lost_journal else sorted(path.name for path in record.journal.iterdir())
     ends = sorted({*segments[:1], *segments[-1:]})
     files = [*(record.journal / name for name in ends), record.manifest, record.aggregates, record.decision]
-    return " ".join([str(len(segments)), *(_stamp(path) for path in (*files, record.samples))])
+    parts = [_stamp(path) for path in (*files, record.samples)]
+    written = [] if has_lost_journal or _is_derived(record, segments) else ["at-work" if is_at_work(record) else "left"]
+    return " ".join([str(len(segments)), *parts, *written])
+
+
+def _is_derived(record: Record, segments: list[str]) -> bool:
+    """True if the journal has not been written to since the manifest was."""
+    try:
+        return not segments or record.manifest.stat().st_mtime_ns >= (record.journal / segments[-1]).stat().st_mtime_ns
+    except OSError:
+        return False
 
 
 def _stamp(path: Path) -> str:
@@ -262,7 +273,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
     row = _row(
         record,
         stamp,
-        state="interrupted" if state.state == "interrupted" else "running",  # complete once a manifest says so
+        state=_state(record, state),
         unavailable=_unavailable(record, started.spec, evaluator),
         headline=Headline(n_attempted=len(samples)),
         spec=started.spec,
@@ -279,6 +290,11 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         tags=_tags(started.config),
     )
     return Observation(row)
+
+
+def _state(record: Record, state: JournalState) -> str:
+    """The state of a run without its numbers. One whose process was killed can be resumed, as any interrupted one."""
+    return "running" if state.interrupted is None and is_at_work(record) else "interrupted"
 
 
 def _judges(plan: dict[str, Any]) -> str | None:

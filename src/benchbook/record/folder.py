@@ -7,13 +7,14 @@ import io
 import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import msgspec
 
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.locks import held, is_locked
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
@@ -166,6 +167,16 @@ def _written_ns(record: Record) -> int:
         with suppress(OSError):
             return path.stat().st_mtime_ns
     return 0
+
+
+def at_work(record: Record) -> AbstractContextManager[None]:
+    """Say, for as long as the block lasts, that a process works at this record: asks, or derives. Readers see it."""
+    return held(record.inputs)  # the journal's own lock is its writer's, and begins and ends in between
+
+
+def is_at_work(record: Record) -> bool:
+    """True if a process asks for this record, or derives it."""
+    return is_locked(record.inputs) or is_locked(record.journal)
 
 
 def create_record(

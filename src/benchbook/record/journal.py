@@ -24,6 +24,7 @@ SEGMENT_BYTES = MAX_SEGMENT_BYTES
 _SYNC_SECONDS = 0.05
 _SYNC_FACTS = 256
 _LOOK_FACTS = 16  # after which it is looked whether the journal is still there, where no fsync came first
+_PATIENCE_S = (0.01, 0.1, 0.0)  # with one that only looks whether anybody writes: `locks.is_locked`
 
 # What is said of a journal that can't be written.
 _WHOLE = "what was recorded is whole. Make room or mend the folder"
@@ -294,12 +295,13 @@ def _lock_folder(journal: Path) -> int:
         descriptor = os.open(journal, os.O_RDONLY)
     except OSError as error:
         raise RecordError(f"{journal}: can't be opened ({error.strerror})") from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise RecordLockedError(f"{journal.parent}: another process is writing this record") from None
-    return descriptor
+    for patience in _PATIENCE_S:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        time.sleep(patience)
+    os.close(descriptor)
+    raise RecordLockedError(f"{journal.parent}: another process is writing this record")
 
 
 def _end_of_line(descriptor: int, offset: int, size: int) -> int:

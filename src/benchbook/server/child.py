@@ -3,9 +3,16 @@ JSON on standard input."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from threading import Lock
 
 import msgspec
@@ -16,54 +23,64 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.locks import is_locked, locked_folder
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import seen_environment
 from benchbook.text import visible
 
 _MOST_AT_ONCE = 4
-_STOP_S = 20.0
+_STOP_S, _LOOK_AGAIN_S = 20.0, 0.05
 
 
 class Children:
-    """The runs that this server started and that still go on."""
+    """The runs that were started over HTTP and still go on: by this server, or by one that was killed.
+
+    Each holds a lock on a file of its own for as long as its process lives, and writes into it which process that is.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.runs / STATE_FOLDER / "started"
         self._lock = Lock()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._left = self._left_by_another()
 
     @property
     def n_running(self) -> int:
         with self._lock:
             self._forget_ended()
-            return len(self._running)
+            return len(self._running) + len(self._left)
 
     def start(self, config: RunConfig) -> None:
         """Begin the run. Its output goes to a file beside the tags. Raises: ProblemError (503, 409)."""
         run_id = str(config.run_id)
         with self._lock:
             self._forget_ended()
-            if run_id in self._running:
-                raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
-            if len(self._running) >= _MOST_AT_ONCE:
+            if run_id in self._running or run_id in self._left:
+                raise _there_already(run_id)
+            if len(self._running) + len(self._left) >= _MOST_AT_ONCE:
                 raise ProblemError(
                     HTTPStatus.SERVICE_UNAVAILABLE,
                     f"{_MOST_AT_ONCE} runs are going on; try again",
                     {"retry-after": "30"},
                 )
             self._folder.mkdir(parents=True, exist_ok=True)
-            with (self._folder / f"{run_id}.log").open("wb") as log:
-                child = subprocess.Popen(
-                    [sys.executable, "-m", "benchbook.server.child"],
-                    stdin=subprocess.PIPE,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
-                    env=seen_environment(_keys(config)),
-                )
+            lock = self._locked(run_id)
+            try:
+                with (self._folder / f"{run_id}.log").open("wb") as log:
+                    child = subprocess.Popen(
+                        [sys.executable, "-m", "benchbook.server.child", str(lock)],
+                        stdin=subprocess.PIPE,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
+                        env=seen_environment(_keys(config)),
+                        pass_fds=(lock,),
+                    )
+            finally:
+                os.close(lock)  # the child has it now, and with it the lock
             if child.stdin is not None:
-                with child.stdin as pipe:
+                with suppress(BrokenPipeError), child.stdin as pipe:  # its log says why it ended
                     pipe.write(canonical_json(storable_config(config)))
             self._running[run_id] = child
 
@@ -71,27 +88,129 @@ class Children:
         """Ask a run to end. True if it was going on."""
         with self._lock:
             self._forget_ended()
-            child = self._running.get(run_id)
-            if child is None:
-                return False
-            child.terminate()
-            return True
+            if (child := self._running.get(run_id)) is not None:
+                child.terminate()
+                return True
+            left = self._left.get(run_id)
+            return left is not None and left.send(signal.SIGTERM)
 
     def close(self) -> None:
         """Ask all runs to end, and wait; those that don't are killed, and their records resume all the same."""
         with self._lock:
-            children = list(self._running.values())
+            self._forget_ended()
+            children, others = list(self._running.values()), list(self._left.values())
         for child in children:
             child.terminate()
+        for other in others:
+            other.send(signal.SIGTERM)
+        ends = time.monotonic() + _STOP_S
         for child in children:
             try:
-                child.wait(_STOP_S)
+                child.wait(max(0.0, ends - time.monotonic()))
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
+        for other in others:
+            while other.goes_on and time.monotonic() < ends:
+                time.sleep(_LOOK_AGAIN_S)
+            other.send(signal.SIGKILL)
 
     def _forget_ended(self) -> None:
         self._running = {run_id: child for run_id, child in self._running.items() if child.poll() is None}
+        self._left = {run_id: other for run_id, other in self._left.items() if other.goes_on}
+
+    def _locked(self, run_id: str) -> int:
+        """The descriptor of a run's file, empty and locked. Raises: ProblemError (409) if another process has it."""
+        with locked_folder(self._folder):
+            descriptor = os.open(self._folder / f"{run_id}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                raise _there_already(run_id) from None
+            os.ftruncate(descriptor, 0)
+            return descriptor
+
+    def _left_by_another(self) -> dict[str, _Left]:
+        """The runs that go on already. The files of those that have ended are removed."""
+        if not self._folder.is_dir():
+            return {}
+        with locked_folder(self._folder):
+            found = {path.name.removesuffix(_LOCK): _Left(path) for path in self._folder.glob(f"*{_LOCK}")}
+            for other in found.values():
+                if not other.goes_on:
+                    other.path.unlink(missing_ok=True)
+        return {run_id: other for run_id, other in found.items() if other.path.exists()}
+
+
+def _there_already(run_id: str) -> ProblemError:
+    return ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
+
+
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A run that another server started, by the file that its process holds locked."""
+
+    path: Path
+
+    @property
+    def goes_on(self) -> bool:
+        return is_locked(self.path)
+
+    def send(self, number: signal.Signals) -> bool:
+        """Send its process a signal. False if it has ended; a number that another process has by now gets none."""
+        try:
+            pid, began = self.path.read_text("ascii").split(" ")
+            process = _Process(int(pid))
+        except (OSError, ValueError, OverflowError):
+            return False
+        with process:
+            # In this order: it lives now, so it is the process that was taken hold of before.
+            if not self.goes_on or _beginning_of(pid) != began:
+                return False
+            return process.send(number)
+
+
+class _Process:
+    """A process that is taken hold of, so that its number can't become another's: as far as the system can do it."""
+
+    def __init__(self, pid: int) -> None:
+        """Raises: OSError, ValueError, OverflowError for a number that is no process's; to 0 and below many listen."""
+        if pid <= 1:
+            raise ValueError(pid)
+        self._pid = pid
+        self._handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+
+    def send(self, number: signal.Signals) -> bool:
+        try:
+            if self._handle is None:
+                os.kill(self._pid, number)
+            else:
+                signal.pidfd_send_signal(self._handle, number)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def __enter__(self) -> _Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+
+
+def _beginning_of(pid: str) -> str:
+    """When a process began, in the system's own count; `-` where the system does not tell (it does on Linux)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return "-"
+
+
+# ── in the run's process ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def _keys(config: RunConfig) -> list[str]:
@@ -101,10 +220,16 @@ def _keys(config: RunConfig) -> list[str]:
 
 
 def main() -> int:
-    """Carry out a run in this process, and end as `benchbook run` does."""
+    """Carry out a run in this process, and end as `benchbook run` does. The lock on the descriptor ends with it."""
+    lock = int(sys.argv[1])
+    os.set_inheritable(lock, False)
+    os.write(lock, f"{os.getpid()} {_beginning_of('self')}".encode("ascii"))
     try:
         config = config_from_mapping(msgspec.json.decode(sys.stdin.buffer.read(), type=dict), "config")
         stop = run_async(start_run(config)).stop
+    except msgspec.DecodeError:
+        sys.stderr.write("benchbook: the server ended before it had said what to run\n")
+        return 3
     except BenchbookError as error:
         sys.stderr.write(f"benchbook: {visible(str(error))}\n")
         return error.exit_code

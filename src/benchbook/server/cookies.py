@@ -22,13 +22,13 @@ def session_name(headers: Mapping[str, str], below: str) -> str:
 
 
 def session_cookies(session: str, csrf: str, headers: Mapping[str, str], below: str) -> list[str]:
-    """What sets the two cookies: one that no script can read, and one that the page repeats in a header."""
+    """The headers that set two cookies: one that no script can read, and one that the page repeats in a header."""
     ways = _ways(headers, below)
     return [f"{session_name(headers, below)}={session}; HttpOnly; {ways}", f"{CSRF}={csrf}; {ways}"]
 
 
 def ended_cookies(headers: Mapping[str, str], below: str) -> list[str]:
-    """What removes the two cookies."""
+    """The headers that remove the two cookies."""
     return [f"{name}=; Max-Age=0; {_ways(headers, below)}" for name in (session_name(headers, below), CSRF)]
 
 

@@ -280,5 +280,8 @@ class Services:
             shown = shorten(run_id, 100)
             if found.row.state == "damaged":
                 raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r}: the record is damaged: {found.row.error}")
-            raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r} is {found.row.state}: its numbers come at its end")
+            resumed = "; it can be resumed" if found.row.state == "interrupted" else ""
+            raise ProblemError(
+                HTTPStatus.CONFLICT, f"run {shown!r} is {found.row.state}: its numbers come at its end{resumed}"
+            )
         return found

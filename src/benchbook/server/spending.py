@@ -42,8 +42,11 @@ GENERATION = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """One that may be asked. `place` is equal for all ways to write it; `key` is the variable whose key it is sent."""
+class Allowed:
+    """An endpoint that may be asked.
+
+    `place` is equal for all ways to write it; `key` names the variable with the key that it is sent.
+    """
 
     place: str
     written: str
@@ -53,19 +56,19 @@ class Endpoint:
         return self.written if self.key is None else f"{self.written} with the key in {self.key}"
 
 
-def read_endpoint(text: str) -> Endpoint:
+def read_endpoint(text: str) -> Allowed:
     """An endpoint as the option has it: `https://host/v1=VARIABLE`. Raises: ConfigError."""
     before, equals, key = text.rpartition("=")
     written = before if equals and _KEY.fullmatch(key) else text
     variable = None if written is text else key
     if (written in _IN_PROCESS and variable is None) or _VENDOR.fullmatch(written):
-        return Endpoint(written, written, variable)
+        return Allowed(written, written, variable)
     if "://" not in written:
         raise ConfigError(_OPTION, repr(shorten(written, 100)), _EXPECTED)
     base_url = checked_base_url(written, _OPTION)
     if (place := _place_of_url(base_url)) is None:
         raise ConfigError(_OPTION, repr(shorten(written, 100)), "a path without '..', '//', '%', '\\' and ';'")
-    return Endpoint(place, base_url, variable)
+    return Allowed(place, base_url, variable)
 
 
 def _place_of_url(base_url: str) -> str | None:
@@ -80,8 +83,10 @@ def _place_of_url(base_url: str) -> str | None:
 
 
 class Spending:
-    """What runs that are started over HTTP may ask, by the words of the option. Raises: ConfigError, also for a key
-    whose variable is not set."""
+    """The endpoints that runs over HTTP may ask, by the words of the option.
+
+    Raises: ConfigError, also for a key whose variable is not set.
+    """
 
     def __init__(self, endpoints: Iterable[str]) -> None:
         self.endpoints = tuple(map(read_endpoint, endpoints))
@@ -130,7 +135,7 @@ class Spending:
 
 
 def _place(role: RoleSettings) -> str | None:
-    """The place that a model is asked at, as `Endpoint` names it; None if it can't be named. Raises: ConfigError."""
+    """The place that a model is asked at, as `Allowed` names it; None if it can't be named. Raises: ConfigError."""
     match role.model_id.provider:
         case "openai":
             url = role.config.base_url

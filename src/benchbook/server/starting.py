@@ -57,11 +57,11 @@ def start_run(call: Request) -> Started:
 
 
 def cancel_run(call: Request) -> CancelAnswer:
-    """Ask a run that this server started to end: what is under way is finished, and the record resumes."""
+    """Ask a run that was started over HTTP to end: what is under way is finished, and the record resumes."""
     run_id = call.path["run_id"]
     if not call.services.children.stop(run_id):
         call.services.run(run_id)
-        raise ProblemError(HTTPStatus.CONFLICT, "this run is not going on in this server")
+        raise ProblemError(HTTPStatus.CONFLICT, "this run has ended, or goes on where `benchbook run` began it")
     return CancelAnswer(run_id=run_id, state="stopping")
 
 

@@ -24,9 +24,9 @@ import { Samples } from "./samples";
 /** One run: the decision and why, where it is good and bad, and every sample. */
 export default function RunPage({ id }: { id: string }) {
   const run = useResource(address("/runs/{run_id}", { run_id: id }));
-  useLive(run.again, run.data?.state === "running");
   const row = run.data;
-  const done = row !== null && row.state !== "running" && row.state !== "damaged";
+  const done = row !== null && row.manifest_sha256 !== null; // its numbers are there
+  useLive(run.again, row !== null && !done && row.state !== "damaged");
   const aggregates = useResource(done ? address("/runs/{run_id}/aggregates", { run_id: id }) : null);
   const decision = useResource(done && row.spec !== null && !isExperiment(row) ? address("/runs/{run_id}/decision", { run_id: id }) : null);
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
@@ -59,6 +59,11 @@ export default function RunPage({ id }: { id: string }) {
           <p>
             <Inline text={row.error} />
           </p>
+        </Notice>
+      )}
+      {row.state === "interrupted" && !done && (
+        <Notice tone="doubt" title="Nobody is at work on this run">
+          <p>Its process has ended before its plan did. What was recorded is whole, and the run can be resumed.</p>
         </Notice>
       )}
       <Warnings found={warningsOf(aggregates.data)} />
