@@ -297,9 +297,11 @@ def test_writes_are_audited_and_no_secret_is_noted(records: Path, tmp_path: Path
     audit = (runs / ".server" / "audit.jsonl").read_text(encoding="utf-8")
     entries = [json.loads(line) for line in audit.splitlines()]
     assert [(one["operation"], one["who"], one["status"]) for one in entries] == [
-        ("login", "nobody", 200), ("putTags", "ann", 200), ("startRun", "ann", 403),
+        ("login", "ann", 200), ("putTags", "ann", None), ("putTags", "ann", 200), ("startRun", "ann", 403),
+        ("listRuns", "nobody", 401),
     ]  # fmt: skip
     assert entries[1]["target"] == {"run_id": "a"}
+    assert entries[1]["request"] == entries[2]["request"] != entries[3]["request"]
     everything = audit + json.dumps(logged)
     for secret in (text, text.split("_", 2)[2], csrf_of(session), session["cookie"][20:50], "secret-tag"):
         assert secret not in everything

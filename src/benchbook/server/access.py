@@ -172,7 +172,7 @@ class Principal:
 
 _LOCAL = Principal("local", _SCOPES, "local")
 
-_NOBODY = Principal("nobody", (), "nobody")
+NOBODY = Principal("nobody", (), "nobody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class Access:
                 raise _unauthorized("this token is not known here, or was revoked")
             return Principal(token.name, token.scopes, "token")
         token = self._token_of_session(headers)
-        return _NOBODY if token is None else Principal(token.name, token.scopes, "cookie")
+        return NOBODY if token is None else Principal(token.name, token.scopes, "cookie")
 
     def check(self, principal: Principal, scope: str | None, headers: Mapping[str, str], *, writes: bool) -> None:
         """Raises: ProblemError (401, 403) where the sender may not do what needs this scope."""

@@ -15,8 +15,10 @@ from urllib.parse import quote, unquote
 from starlette.types import Message, Receive, Scope, Send
 
 from benchbook.catalog.indexing import Indexed
+from benchbook.catalog.queries import find_run
 from benchbook.errors import BenchbookError
-from benchbook.server.access import Principal
+from benchbook.server.access import NOBODY, Principal
+from benchbook.server.audit import Noted
 from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, NotModified, Operation, Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
@@ -26,6 +28,7 @@ from benchbook.server.problems import (
     ProblemError,
     decoded_body,
     decoded_query,
+    disk_problem,
     problem_bytes,
     problem_of,
     too_large,
@@ -90,13 +93,12 @@ class App:
         self.services.children.close()
         self._threads.shutdown()
         self._heavy.shutdown()
+        self.services.audit.close()
         self.services.catalog.close()
 
     def changed(self, found: Indexed) -> None:
         """Send the findings of a look through the folder as events. Called by the watcher's thread."""
         self.services.forget()
-        from benchbook.catalog.queries import find_run
-
         events = self.services.events
         if not events.n_listeners:
             return
@@ -151,17 +153,6 @@ class App:
             },
         )
 
-    def audit(self, exchange: _Exchange) -> None:
-        operation = exchange.operation
-        if operation is None or not operation.writes:
-            return
-        who = exchange.principal or Principal("nobody", (), "nobody")
-        target = {name: shorten(value, 300) for name, value in exchange.values.items()}
-        try:
-            self.services.audit.note(who.name, who.via, operation.name, target, exchange.status, exchange.detail)
-        except OSError as error:
-            self._log("audit_failed", {"error": str(error.strerror)})
-
     def broke(self, exchange: _Exchange, error: BaseException) -> None:
         """Log where a mistake of ours came from; the client learns nothing of it."""
         name = exchange.operation.name if exchange.operation else "page"
@@ -177,6 +168,7 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._begun = False
+        self._noted_as: Noted | None = None  # in the audit log, before anything is done
         self._call: Request | None = None
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -206,16 +198,21 @@ class _Exchange:
                 self.status = 499
             except Exception as error:  # no internals go out
                 self._app.broke(self, error)
-                await self._problem(ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR))
+                await self._problem(disk_problem(error) or ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR))
         finally:
             measures.in_flight -= 1
             self._app.note(self, time.perf_counter() - began)
 
+    def _noted(self) -> Noted:
+        who = self._call.principal if self._call else self.principal or NOBODY
+        target = self.values if self.operation else {"method": self.method, "path": self.path}
+        name = self.operation.name if self.operation else None
+        return Noted(self.method, who.name, who.via, name, target)
+
     async def _answer(self) -> None:
         services = self._app.services
         services.access.check_host(self.headers.get("host"))
-        raw_path: bytes = self._scope.get("raw_path") or quote(self.path).encode()
-        raw_path = raw_path.partition(b"?")[0]
+        raw_path: bytes = (self._scope.get("raw_path") or quote(self.path).encode()).partition(b"?")[0]
         before = self.headers.get("x-forwarded-prefix")
         cut, self.below = path_before(raw_path, services.settings.root_path, before)
         raw_path = raw_path[len(cut) :]
@@ -232,6 +229,9 @@ class _Exchange:
         services.access.check(self.principal, self.operation.scope, self.headers, writes=self.operation.writes)
         query = decoded_query(self._scope["query_string"], self.operation.query)
         body = await self._body(self.operation)
+        if self.operation.writes and self.operation.scope is not None:
+            self._noted_as = self._noted()
+            await services.audit.begin(self._noted_as)
         self._call = Request(services, self.principal, self.values, query, body, self.headers, self.below)
         if self.operation.media == "text/event-stream":
             await self._stream(self.operation.handler(self._call), None)
@@ -324,12 +324,16 @@ class _Exchange:
     async def _finish(self, status: int, data: bytes, media: str | None, headers: Mapping[str, str]) -> None:
         """Send a whole answer. A write is in the audit log before it goes out."""
         self.status = int(status)
+        problem = await self._app.services.audit.end(self._noted_as or self._noted(), self.status, self.detail)
+        if problem is not None and status < HTTPStatus.BAD_REQUEST:
+            self._call = None  # no cookie of a login that is in no log
+            self.status, self.detail = problem.status, problem.detail
+            data, media, headers = problem_bytes(problem.status, problem.detail), PROBLEM_MEDIA, problem.headers
         more = dict(headers)
         if media is not None:
             more["content-type"] = media
         if status != HTTPStatus.NOT_MODIFIED:
             more["content-length"] = str(len(data))
-        self._app.audit(self)
         await self._begin(more)
         self.n_bytes = 0 if self.method == "HEAD" else len(data)
         await self._send({"type": "http.response.body", "body": b"" if self.method == "HEAD" else data})

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from http import HTTPStatus
-from pathlib import Path
-from threading import Lock
 from typing import Any, TypeAlias
 
-import msgspec
 from sqlalchemy import select
 
 from benchbook.canonical import canonical_json
@@ -87,35 +83,6 @@ class Events:
                 yield message
         finally:
             self._listeners.discard(queue)
-
-
-class _Entry(msgspec.Struct, frozen=True, kw_only=True):
-    at: str
-    who: str
-    via: str
-    operation: str
-    target: dict[str, str]
-    status: int
-    detail: str | None
-
-
-class Audit:
-    """A log of writes, in a file that only its owner can read. Bodies and tokens are never in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "audit.jsonl"
-        self._lock = Lock()
-
-    def note(self, who: str, via: str, operation: str, target: dict[str, str], status: int, detail: str | None) -> None:
-        entry = _Entry(at=utc_now(), who=who, via=via, operation=operation, target=target, status=status, detail=detail)
-        line = canonical_json(entry) + b"\n"
-        with self._lock:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(descriptor, line)
-            finally:
-                os.close(descriptor)
 
 
 Log: TypeAlias = Callable[[str, dict[str, Any]], None]

@@ -161,6 +161,7 @@ def login(call: Request) -> LoginAnswer:
     """Set two cookies: one that no script can read, and one that the page repeats in a header with each write."""
     headers, below = call.request_headers, call.below
     principal, session, csrf = call.services.access.login(call.body.token, session_name(headers, below))
+    call.principal = principal
     call.cookies += session_cookies(session, csrf, headers, below)
     return LoginAnswer(name=principal.name, scopes=principal.scopes)
 

@@ -5,6 +5,8 @@ They say what was wrong, and nothing of the server's inside.
 
 from __future__ import annotations
 
+import errno
+import os
 import typing
 from functools import cache
 from http import HTTPStatus
@@ -34,6 +36,8 @@ class ProblemError(Exception):
 
 def problem_of(error: BenchbookError, folder: str) -> ProblemError:
     """The answer to an error of ours. It hides where on this machine the folder of records is."""
+    if (problem := disk_problem(error)) is not None and problem.status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return problem
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     match error:
         case RecordLockedError():
@@ -45,6 +49,29 @@ def problem_of(error: BenchbookError, folder: str) -> ProblemError:
         case _:
             return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "what is asked for can't be read at the moment")
     return ProblemError(status, str(error).replace(f"{folder}/", "").replace(folder, "runs"))
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_UNFIT = (errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def status_of_disk(error: OSError) -> HTTPStatus | None:
+    """507 where the disk is full, 503 where files can't be opened or written for another reason; None for the rest."""
+    if error.errno in _FULL:
+        return HTTPStatus.INSUFFICIENT_STORAGE
+    return HTTPStatus.SERVICE_UNAVAILABLE if error.errno in _UNFIT else None
+
+
+def disk_problem(error: BaseException) -> ProblemError | None:
+    """The answer to an error that comes of the disk, or of one of ours that was raised in its place; None otherwise."""
+    cause = error if isinstance(error, OSError) else error.__context__
+    status = status_of_disk(cause) if isinstance(cause, OSError) else None
+    if status is None:
+        return None
+    if status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return ProblemError(status, "the disk is full, and nothing was changed; make room, and send it again")
+    why = os.strerror(getattr(cause, "errno", None) or errno.EIO)
+    return ProblemError(status, f"files can't be opened or written ({why}); mend that, and send it again")
 
 
 def problem_bytes(status: int, detail: str | None) -> bytes:

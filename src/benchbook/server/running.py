@@ -17,8 +17,9 @@ from benchbook.catalog.database import open_catalog
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.server.access import Access, check_setup, is_loopback
 from benchbook.server.app import App
+from benchbook.server.audit import Audit
 from benchbook.server.child import Children
-from benchbook.server.events import Audit, Events, Log, Watcher, no_log
+from benchbook.server.events import Events, Log, Watcher, no_log
 from benchbook.server.services import Kept, Measures, Services, Submissions, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import Spending

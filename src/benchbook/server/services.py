@@ -7,6 +7,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import accumulate
@@ -16,14 +17,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from benchbook.canonical import canonical_json, ready
+from benchbook.canonical import ready
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.queries import IndexedRun, find_run
 from benchbook.record.folder import RUN_ID, Record
 from benchbook.record.journal import utc_now
 from benchbook.server.access import Access
+from benchbook.server.audit import Audit
 from benchbook.server.child import Children
-from benchbook.server.events import Audit, Events, Watcher
+from benchbook.server.events import Events, Watcher
+from benchbook.server.lines import LineFile
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import Spending
@@ -107,37 +110,44 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TagStore:
-    """The tags of runs, in a file. The last line about a run holds; a torn one at the end, of a power cut, does not."""
+    """The tags of runs, in a file. The last line about a run holds, whichever server over this folder wrote it."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "tags.jsonl"
+        self._file = LineFile(folder / "tags.jsonl")
         self._lock = Lock()
         self._tags: dict[str, tuple[str, ...]] = {}
-        decoder = msgspec.json.Decoder(ready(_Change))
-        if self._path.exists():
-            for line in self._path.read_bytes().split(b"\n"):
-                try:
-                    change = decoder.decode(line)
-                except msgspec.DecodeError:
-                    continue
-                self._tags[change.run_id] = change.tags
+        self._read = 0  # bytes of the file
+        self._decoder = msgspec.json.Decoder(ready(_Change))
+        self._read_on()
 
     def of(self, run_id: str) -> tuple[str, ...]:
+        self._read_on()
         return self._tags.get(run_id, ())
 
     def runs_with(self, tag: str) -> set[str]:
+        self._read_on()
         with self._lock:
             return {run_id for run_id, tags in self._tags.items() if tag in tags}
 
     def put(self, run_id: str, tags: Sequence[str]) -> tuple[str, ...]:
-        """Set the tags of a run, and return them in alphabetical order."""
+        """Set the tags of a run, and return them in alphabetical order. Raises: OSError, with nothing changed."""
         wanted = tuple(sorted(set(tags)))
-        with self._lock:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                file.write(canonical_json(_Change(at=utc_now(), run_id=run_id, tags=wanted)) + b"\n")
-            self._tags[run_id] = wanted
+        self._file.append(_Change(at=utc_now(), run_id=run_id, tags=wanted))
         return wanted
+
+    def _read_on(self) -> None:
+        """Read the lines that came since; all of them where the file is another one."""
+        size = self._file.size
+        if size == self._read:
+            return
+        with self._lock:
+            if size < self._read:
+                self._tags, self._read = {}, 0
+            lines, self._read = self._file.lines(self._read)
+            for line in lines:
+                with suppress(msgspec.DecodeError):  # of another version, or torn by one before this
+                    change = self._decoder.decode(line)
+                    self._tags[change.run_id] = change.tags
 
 
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"

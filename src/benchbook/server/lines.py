@@ -1,0 +1,90 @@
+"""Files of lines that only grow, beside the records: the tags of runs, the audit log.
+
+A line counts once its newline is there. One that was torn, by a kill or a full disk, was never acknowledged: it is cut
+off before the next is written, so that it takes no other with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from benchbook.canonical import canonical_json
+from benchbook.writing import sync_folder, write_all
+
+_BLOCK = 1 << 16
+
+
+class LineFile:
+    """Appends lines, each by one write, from any number of threads and processes. `mode` is that of a new file."""
+
+    def __init__(self, path: Path, mode: int = 0o666) -> None:
+        self._path = path
+        self._mode = mode
+        self._lock = Lock()
+
+    def append(self, value: Any) -> None:
+        """Append a value as canonical JSON, and return once it is on the disk.
+
+        Raises: OSError, with the file as it was before.
+        """
+        data = canonical_json(value) + b"\n"
+        with self._lock:
+            is_new = not self._path.exists()
+            if is_new:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, self._mode)
+            try:
+                if is_new:
+                    sync_folder(self._path.parent)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)  # ends with the descriptor
+                _append(descriptor, data)
+            finally:
+                os.close(descriptor)
+
+    def lines(self, after: int = 0) -> tuple[list[bytes], int]:
+        """The whole lines behind the byte `after`, and the byte behind the last of them. There may be no file yet."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(after)
+                whole = file.read().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return [], 0
+        return (whole.split(b"\n"), after + len(whole) + 1) if whole else ([], after)
+
+    @property
+    def size(self) -> int:
+        """Its bytes; 0 where there is no file yet."""
+        try:
+            return self._path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    """Write a line behind the last whole one; where it can't be written or synced, take it back."""
+    end = _end_of_lines(descriptor)
+    try:
+        os.ftruncate(descriptor, end)
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    except OSError:
+        with suppress(OSError):  # else it is cut off before the next line
+            os.ftruncate(descriptor, end)
+        raise
+
+
+def _end_of_lines(descriptor: int) -> int:
+    """The byte behind the last newline."""
+    end = os.fstat(descriptor).st_size
+    while end:
+        begin = max(end - _BLOCK, 0)
+        newline = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
+        end = begin
+    return 0
