@@ -123,7 +123,7 @@ def test_chunks_become_a_record_that_verifies(writing: Api) -> None:
     other = writing.problem(
         f"{V1}/runs/sent/predictions/chunks/0001", "PUT", content=lines(PREDICTIONS[:1]), headers=NDJSON
     )
-    assert other == (409, "another chunk is there under the key '0001'; chunks are never changed")
+    assert other == (409, "another chunk is there under the key '0001'; take it back first, by DELETE")
     assert writing.json(f"{V1}/runs/sent/predictions/chunks")["chunks"] == ["0001", "0002"]
     assert writing.json(f"{V1}/runs/sent/predictions/chunks")["n_predictions"] == 4
     run = send(writing, "POST", "/runs/sent/predictions/finish", 201)
@@ -164,6 +164,13 @@ def test_chunks_that_are_none(writing: Api) -> None:
         (b'{"item_id": "a", "predicted": "x"}\n\n[1]', "line 3: Expected `object`"),
         (b'{"item_id": "a", "predicted": "x', "line 1: "),
         (b"\xff", "line 1: "),
+        (
+            lines([{"item_id": "nobody", "predicted": "x"}]),
+            "line 1: item_id: found 'nobody'; expected the id of one of",
+        ),
+        (lines([PREDICTIONS[0], PREDICTIONS[1], PREDICTIONS[0]]), "line 3: item_id: found 'b' again (first on line 1)"),
+        (lines([{**PREDICTIONS[0], "expected": "no"}, {"item_id": "x", "predicted": None}]), "line 1: expected: found"),
+        (lines([{"item_id": "a", "predicted": "x", "output": "y"}]), "line 1: predicted: found predicted and output"),
     ):
         status, detail = writing.problem(f"{url}1", "PUT", content=content, headers=NDJSON)
         assert (status, says in detail) == (422, True), detail
@@ -174,11 +181,13 @@ def test_chunks_that_are_none(writing: Api) -> None:
 
 def test_what_can_not_be_scored_leaves_no_record(writing: Api) -> None:
     begun(writing)
-    put(writing, "1", lines([{"item_id": "nobody", "predicted": "x"}]))
+    put(writing, "1", lines(PREDICTIONS[:1]))
+    put(writing, "2", lines(PREDICTIONS[:2]))
     status, detail = writing.problem(f"{V1}/runs/sent/predictions/finish", "POST")
-    assert (status, "nobody" in detail) == (422, True)
+    assert status == 422
+    assert detail.startswith("chunk '2', line 1: item_id: 'b' is in chunk '1' already; take one of the two back")
     assert writing.problem(f"{V1}/runs/sent")[0] == 404
-    assert send(writing, "DELETE", "/runs/sent/predictions/chunks")["chunks"] == ["1"]
+    assert send(writing, "DELETE", "/runs/sent/predictions/chunks")["chunks"] == ["1", "2"]
     assert writing.problem(f"{V1}/runs/sent/predictions/chunks")[0] == 404
 
 

@@ -51,6 +51,12 @@ class Children:
             self._forget_ended()
             return len(self._running) + len(self._left)
 
+    def has(self, run_id: str) -> bool:
+        """True while a run of this id, started here, goes on."""
+        with self._lock:
+            self._forget_ended()
+            return run_id in self._running
+
     def start(self, config: RunConfig) -> None:
         """Begin the run. Its output goes to a file beside the tags. Raises: ProblemError (503, 409)."""
         run_id = str(config.run_id)

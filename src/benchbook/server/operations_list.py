@@ -142,6 +142,11 @@ OPERATIONS: tuple[Operation, ...] = (
         most_body_bytes=_CHUNK_BYTES, tag="predictions",
     ),
     Operation(
+        method="DELETE", path=f"{_API}/runs/{{run_id}}/predictions/chunks/{{key}}", name="dropChunk",
+        summary="Take one chunk back.", handler=submissions.drop_chunk, answers=(types.Submission,), scope="write",
+        tag="predictions",
+    ),
+    Operation(
         method="POST", path=f"{_API}/runs/{{run_id}}/predictions/finish", name="finishSubmission",
         summary="Score what came into a record: all of it, or nothing.", handler=submissions.finish_submission,
         answers=(types.RunRow,), status=201, scope="write", heavy=True, tag="predictions",

@@ -20,9 +20,10 @@ from benchbook.server.app import App
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.events import Events, Log, Watcher, no_log
-from benchbook.server.services import Kept, Measures, Services, Submissions, TagStore
+from benchbook.server.services import Kept, Measures, Services, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import Spending
+from benchbook.server.submission_store import Submissions
 
 
 def make_app(settings: Settings, log: Log = no_log) -> App:

@@ -20,7 +20,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.catalog.database import Catalog
 from benchbook.catalog.queries import IndexedRun, find_run
-from benchbook.record.folder import RUN_ID, Record
+from benchbook.record.folder import Record
 from benchbook.record.journal import utc_now
 from benchbook.server.access import Access
 from benchbook.server.audit import Audit
@@ -28,8 +28,9 @@ from benchbook.server.child import Children
 from benchbook.server.events import Events, Watcher
 from benchbook.server.lines import LineFile
 from benchbook.server.problems import ProblemError
-from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
+from benchbook.server.submission_store import Submissions
 from benchbook.text import shorten
 
 _Value = TypeVar("_Value")
@@ -201,24 +202,6 @@ class Measures:
 
 def _head(name: str, kind: str, meaning: str) -> tuple[str, str]:
     return f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"
-
-
-class Submissions:
-    """The folder in which chunks wait for the end of their submission."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._folder = settings.runs / STATE_FOLDER / "submissions"
-        self.lock = Lock()
-
-    def folder(self, run_id: str) -> Path:
-        """The folder of a submission's chunks. Raises: ProblemError (404) where there is none."""
-        path = self._folder / run_id
-        if not RUN_ID.fullmatch(run_id) or not (path / "about.json").is_file():
-            raise ProblemError(HTTPStatus.NOT_FOUND, f"no predictions are being sent for {shorten(run_id, 100)!r}")
-        return path
-
-    def new_folder(self, run_id: str) -> Path:
-        return self._folder / run_id
 
 
 _KNOWN_S, _MOST_KNOWN = 1.0, 10_000

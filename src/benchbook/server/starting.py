@@ -26,6 +26,7 @@ from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
 from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.submission_store import taken
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
@@ -49,8 +50,8 @@ def start_run(call: Request) -> Started:
     services = call.services
     config = checked_config(services, call.body.config)
     run_id = config.run_id or ""
-    if (services.settings.runs / run_id).exists():
-        raise ProblemError(HTTPStatus.CONFLICT, f"there is a run {run_id!r} already")
+    if (services.settings.runs / run_id).exists() or services.submissions.is_open(run_id):
+        raise taken(run_id)
     services.children.start(config)
     call.headers["location"] = f"/api/v1/runs/{run_id}"
     return Started(run_id=run_id)
