@@ -4,7 +4,7 @@ operations, and a test looks at what is there afterwards.
     for crash in crashes(act, tmp_path, prepare=prepare):  # `act(folder, say)` writes, and says what is acknowledged
         ...  # crash.folder, crash.acknowledged, crash.ended
 
-`act` and `prepare` are functions of a module, at its top level. What goes wrong is one of KINDS.
+`act` is a function at the top level of a module, or a `partial` of one with words. What goes wrong is one of KINDS.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -41,10 +41,11 @@ KINDS = {
 }
 _CONSUMES = {"write", "create", "mkdir", "link"}
 _ACKNOWLEDGED = "acknowledge"
+_IDLE = {"jemalloc_bg_thd", "polars-ooc-clea"}  # threads of Arrow and Polars, which hold no lock when all is quiet
 _PATIENCE_S = 120  # longer than any writer takes; one that hangs would hang for ever
 
 Say = Callable[[str], None]
-Act = Callable[[Path, Say], Any]
+Act = Callable[[Path, Say], Any]  # its result other than 0 and None is an exit code: it failed
 
 
 @dataclass
@@ -87,6 +88,7 @@ def crashes(
     assert whole["ended"] == "done", whole
     operations: list[str] = whole["operations"]
     every = [(kind, at) for kind in kinds for at, one in enumerate(operations) if _fits(kind, one.split()[0])]
+    every += [("power", len(operations))] if "power" in kinds else []  # after all was acknowledged
     first_short = [one for one in every if one[0] == "short"][:1]
     for kind, at in pick([one for one in every if one[0] != "short"] + first_short):
         went = _go(act, before, room, kind, at)
@@ -135,7 +137,7 @@ def _fits(kind: str, verb: str) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}
 
 
 @cache
@@ -157,8 +159,10 @@ def _go(act: Act, before: Path, room: Path, kind: str, at: int) -> dict[str, Any
     case = room / f"{kind}-{at}"
     shutil.copytree(before, case / "in", symlinks=True)
     (case / "tmp").mkdir()
-    module = Path(act.__code__.co_filename).resolve().relative_to(Path(__file__).parent).with_suffix("")
-    asked = {"module": ".".join(module.parts), "name": act.__name__, "case": str(case), "kind": kind, "at": at}
+    function, words = (act.func, act.args) if isinstance(act, partial) else (act, ())
+    module = Path(function.__code__.co_filename).resolve().relative_to(Path(__file__).parent).with_suffix("")
+    asked = {"module": ".".join(module.parts), "name": function.__name__, "words": words}
+    asked |= {"case": str(case), "kind": kind, "at": at}
     forking = _forking()
     assert forking.stdin is not None
     assert forking.stdout is not None
@@ -175,11 +179,17 @@ def _serve(answers: IO[bytes]) -> None:
 
     for line in sys.stdin.buffer:
         asked = json.loads(line)
-        act = getattr(import_module(asked["module"]), asked["name"])
+        act = partial(getattr(import_module(asked["module"]), asked["name"]), *asked["words"])
         gc.freeze()
-        assert len(os.listdir("/proc/self/task")) == 1, "a module starts a thread when it is imported"  # noqa: PTH208
+        assert not (busy := _threads() - _IDLE), f"a module starts threads when it is imported: {busy}"
         answers.write(json.dumps(_forked(act, Path(asked["case"]), asked["kind"], asked["at"])).encode() + b"\n")
         answers.flush()
+
+
+def _threads() -> set[str]:
+    """The names of this process's other threads."""
+    tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    return {(task / "comm").read_text("utf-8").strip() for task in tasks}
 
 
 def _forked(act: Act, case: Path, kind: str, at: int) -> dict[str, Any]:
