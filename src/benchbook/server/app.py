@@ -26,12 +26,13 @@ from benchbook.server.pages import PAGE_POLICY, Pages, path_before
 from benchbook.server.problems import (
     PROBLEM_MEDIA,
     ProblemError,
+    Room,
     decoded_body,
     decoded_query,
     disk_problem,
     problem_bytes,
     problem_of,
-    too_large,
+    read_body,
 )
 from benchbook.server.runs import run_answer
 from benchbook.server.services import Services
@@ -47,9 +48,8 @@ _SAFE: tuple[tuple[bytes, bytes], ...] = (
     (b"x-frame-options", b"DENY"),
 )
 _LONGEST_TARGET = 16_384  # bytes of a path with its query
-_BODY_S = 60.0  # how long a body may take
+_MOST_BODY_BYTES = 256 << 20  # of all bodies together, as they come and while they are worked on
 _THREADS, _HEAVY = 8, 2
-_MOST_WAITING = 200
 
 
 class App:
@@ -62,6 +62,9 @@ class App:
         self._pages = Pages(services.settings.static)
         self._threads = ThreadPoolExecutor(_THREADS, "operation")
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
+        self._most_queued = services.connections.most // 2  # the others are free for who asks for signs of life
+        self._n_queued = 0
+        self.room = Room(_MOST_BODY_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -119,10 +122,14 @@ class App:
 
     async def in_thread(self, operation: Operation, work: Callable[[], Any]) -> Any:
         """Wait for files and databases in a thread. Raises: ProblemError (503) where too much waits already."""
-        if self.services.measures.in_flight > _MOST_WAITING:
+        if self._n_queued >= self._most_queued:
             raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too much is asked at once", {"retry-after": "2"})
         pool = self._heavy if operation.heavy else self._threads
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+        self._n_queued += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, work)
+        finally:
+            self._n_queued -= 1
 
     async def pieces(self, source: Iterator[bytes]) -> AsyncIterator[bytes]:
         loop, nothing = asyncio.get_running_loop(), b""
@@ -180,6 +187,7 @@ class _Exchange:
         self.status = 0
         self.detail: str | None = None
         self.n_bytes = 0
+        self._lent = app.room.lend()
 
     async def answer(self) -> None:
         measures = self._app.services.measures
@@ -201,6 +209,7 @@ class _Exchange:
                 await self._problem(disk_problem(error) or ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR))
         finally:
             measures.in_flight -= 1
+            self._lent.give_back()
             self._app.note(self, time.perf_counter() - began)
 
     def _noted(self) -> Noted:
@@ -265,37 +274,17 @@ class _Exchange:
     async def _body(self, operation: Operation) -> Any:
         if not operation.writes:
             return None
-        try:
-            data = await asyncio.wait_for(self._read(operation.most_body_bytes), _BODY_S)
-        except TimeoutError:
-            raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, "the body took too long") from None
+        most = 0 if operation.body is None else operation.most_body_bytes
+        data = await read_body(self._receive, self.headers.get("content-length"), most, self._lent)
+        if data is None:
+            raise _Gone
         if operation.body is None:
-            if data:
-                raise ProblemError(HTTPStatus.BAD_REQUEST, "body: expected none")
             return None
         media = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         wanted = JSON if isinstance(operation.body, type) else operation.body
         if media != wanted:
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {wanted}")
         return decoded_body(data, operation.body) if isinstance(operation.body, type) else data
-
-    async def _read(self, most: int) -> bytes:
-        length = self.headers.get("content-length", "0")
-        if length.isascii() and length.isdigit() and int(length[:20]) > most:
-            raise too_large(most)
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise _Gone
-            part = message.get("body", b"")
-            size += len(part)
-            if size > most:
-                raise too_large(most)
-            parts.append(part)
-            if not message.get("more_body"):
-                return b"".join(parts)
 
     # ── what goes out ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -347,9 +336,9 @@ class _Exchange:
             headers |= {"cache-control": "no-store", "x-accel-buffering": "no"}
         else:
             headers |= of.headers
-        await self._begin(headers)
         gone = asyncio.ensure_future(self._gone())
         try:
+            await self._begin(headers)
             if self.method != "HEAD":
                 async for piece in _until(pieces, gone):
                     self.n_bytes += len(piece)

@@ -18,12 +18,13 @@ from benchbook.catalog.database import Catalog, runs
 from benchbook.catalog.indexing import Indexed, refresh
 from benchbook.errors import BenchbookError
 from benchbook.record.journal import utc_now
+from benchbook.server.access import Principal
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.types import encoded
 from benchbook.text import shorten
 
-_MOST_LISTENERS = 200
+_MOST_LISTENERS, _MOST_OF_ONE = 200, 50  # in all, and with the same token
 _MOST_WAITING = 1_000
 _HEARTBEAT_S = 15.0
 
@@ -33,7 +34,7 @@ class Events:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._listeners: set[asyncio.Queue[bytes | None]] = set()
+        self._listeners: set[_Listener] = set()
         self._closed = False
 
     @property
@@ -49,40 +50,54 @@ class Events:
         loop.call_soon_threadsafe(self._send, message)
 
     def _send(self, message: bytes | None) -> None:
-        for queue in list(self._listeners):
-            try:
-                queue.put_nowait(message)
-            except asyncio.QueueFull:
-                self._listeners.discard(queue)
+        for listener in list(self._listeners):
+            listener.put(message)
 
     def close(self) -> None:
         """End all streams; called on the loop."""
         self._closed = True
         self._send(None)
 
-    def listen(self) -> AsyncIterator[bytes]:
-        """The stream of one listener. Raises: ProblemError (503) where there are too many."""
-        if len(self._listeners) >= _MOST_LISTENERS or self._closed:
+    def listen(self, principal: Principal) -> AsyncIterator[bytes]:
+        """The stream of one listener. Raises: ProblemError (503) where there are too many, of the same token or all."""
+        of_it = sum(one.name == principal.name for one in self._listeners)
+        most = _MOST_LISTENERS if principal.is_local else _MOST_OF_ONE  # everybody on this machine has the same name
+        if len(self._listeners) >= _MOST_LISTENERS or of_it >= most or self._closed:
             raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too many listeners", {"retry-after": "10"})
         self._loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(_MOST_WAITING)
-        self._listeners.add(queue)
-        return self._messages(queue)
+        return _Listener(self._listeners, principal.name)
 
-    async def _messages(self, queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
+
+class _Listener(AsyncIterator[bytes]):
+    """The events for one client. It is counted from the beginning, also where nobody asks for an event."""
+
+    def __init__(self, listeners: set[_Listener], name: str) -> None:
+        self._listeners = listeners
+        self._listeners.add(self)
+        self.name = name
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue(_MOST_WAITING)
+        self._queue.put_nowait(b"retry: 2000\n\n")
+
+    def put(self, message: bytes | None) -> None:
+        """Send an event, or None for the end. One that does not read is dropped."""
         try:
-            yield b"retry: 2000\n\n"
-            while queue in self._listeners:
-                try:
-                    message = await asyncio.wait_for(queue.get(), _HEARTBEAT_S)
-                except TimeoutError:
-                    yield b": still here\n\n"
-                    continue
-                if message is None:
-                    return
-                yield message
-        finally:
-            self._listeners.discard(queue)
+            self._queue.put_nowait(message)
+        except asyncio.QueueFull:
+            self._listeners.discard(self)
+
+    async def __anext__(self) -> bytes:
+        if self not in self._listeners:
+            raise StopAsyncIteration
+        try:
+            message = await asyncio.wait_for(self._queue.get(), _HEARTBEAT_S)
+        except TimeoutError:
+            return b": still here\n\n"
+        if message is None:
+            raise StopAsyncIteration
+        return message
+
+    async def aclose(self) -> None:
+        self._listeners.discard(self)
 
 
 Log: TypeAlias = Callable[[str, dict[str, Any]], None]

@@ -173,7 +173,7 @@ def logout(call: Request) -> WhoAmI:
 
 
 def listen(call: Request) -> Any:
-    return call.services.events.listen()
+    return call.services.events.listen(call.principal)
 
 
 def get_health(call: Request) -> Live:
@@ -182,9 +182,11 @@ def get_health(call: Request) -> Live:
 
 
 def get_readiness(call: Request) -> Ready:
-    """Raises: ProblemError (503) where the catalog can't be read, or the folder was not looked through lately."""
+    """It asks the last look, which read both, and so waits for nothing.
+
+    Raises: ProblemError (503) where the catalog or the folder could not be read, or nobody looked lately.
+    """
     watcher = call.services.watcher
-    _count_by_state(call)
     since = None if watcher.last_look is None else time.monotonic() - watcher.last_look
     longest = max(_LOOKED_AT_LEAST_EVERY_S, 10 * call.services.settings.look_s)
     if since is None or watcher.error is not None or since > longest:
@@ -197,7 +199,12 @@ def get_metrics(call: Request) -> Bytes:
     gauges = {f'benchbook_runs{{state="{state}"}}': n for state, n in sorted(_count_by_state(call).items())}
     lines = ["# HELP benchbook_runs Runs in the catalog by state.", "# TYPE benchbook_runs gauge"]
     lines += [f"{name} {n}" for name, n in gauges.items()]
+    lines += ["# HELP benchbook_connections_ended_total Connections that the server ended, by reason."]
+    lines += ["# TYPE benchbook_connections_ended_total counter"]
+    connections = services.connections
+    lines += [f'benchbook_connections_ended_total{{why="{why}"}} {n}' for why, n in sorted(connections.ended.items())]
     own = {
+        "benchbook_connections": ("Connections that are open.", float(len(connections))),
         "benchbook_listeners": ("Clients that listen to events.", float(services.events.n_listeners)),
         "benchbook_kept_bytes": ("Memory of what was computed and is kept.", float(services.kept.n_bytes)),
         "benchbook_started_runs": ("Runs that were started here and go on.", float(services.children.n_running)),

@@ -27,10 +27,12 @@ from benchbook.server import (
 from benchbook.server import openapi as own
 from benchbook.server.operations import Bytes, Operation, Request
 from benchbook.server.services import METRICS_MEDIA
+from benchbook.server.types import encoded
 
 _API = "/api/v1"
 _NDJSON, _PARQUET = "application/x-ndjson", "application/vnd.apache.parquet"
 _CHUNK_BYTES = 32 << 20
+_LOGIN_BYTES = 4 << 10  # who sends it is not known yet
 _TYPES = derived_types()
 
 
@@ -309,7 +311,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="POST", path=f"{_API}/login", name="login", summary="Cookies in the place of a token, for the page.",
-        handler=own.login, body=questions.Login, answers=(types.LoginAnswer,), scope=None, tag="server",
+        handler=own.login, body=questions.Login, most_body_bytes=_LOGIN_BYTES, answers=(types.LoginAnswer,),
+        scope=None, tag="server",
     ),
     Operation(
         method="POST", path=f"{_API}/logout", name="logout", summary="End the session.", handler=own.logout,
@@ -321,11 +324,12 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path="/healthz", name="getHealth", summary="The process answers.", handler=own.get_health,
-        answers=(types.Live,), scope=None, tag="server",
+        quick=lambda call: encoded(own.get_health(call)), answers=(types.Live,), scope=None, tag="server",
     ),
     Operation(
         method="GET", path="/readyz", name="getReadiness", summary="Catalog and folder can be read.",
-        handler=own.get_readiness, answers=(types.Ready,), scope=None, tag="server",
+        handler=own.get_readiness, quick=lambda call: encoded(own.get_readiness(call)),
+        answers=(types.Ready,), scope=None, tag="server",
     ),
     Operation(
         method="GET", path="/metrics", name="getMetrics", summary="Counters for Prometheus.", handler=own.get_metrics,

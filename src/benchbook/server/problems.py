@@ -5,6 +5,7 @@ They say what was wrong, and nothing of the server's inside.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import typing
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from starlette.types import Receive
 
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, RecordError, RecordLockedError, UsageError
@@ -82,7 +84,74 @@ def problem_bytes(status: int, detail: str | None) -> bytes:
 
 def too_large(most: int) -> ProblemError:
     """A body of more than `most` bytes."""
+    if not most:
+        return ProblemError(HTTPStatus.BAD_REQUEST, "body: expected none")
     return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: expected at most {most:,} bytes")
+
+
+# ── bodies ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_BODY_S, _LEAST_RATE = 20.0, 64 << 10  # a body may take so long, and a second for so many bytes that came
+
+
+class Room:
+    """Memory for the bodies of all requests together."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_left = n_bytes
+
+    def lend(self) -> Lent:
+        """A part of it for one request: none yet."""
+        return Lent(self)
+
+
+class Lent:
+    """A part of the room for bodies."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._n_taken = 0
+
+    def take(self, n_bytes: int) -> None:
+        """Take so much more. Raises: ProblemError (503) where others have it."""
+        if n_bytes > self._room.n_left:
+            raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too much is sent at once", {"retry-after": "10"})
+        self._room.n_left -= n_bytes
+        self._n_taken += n_bytes
+
+    def give_back(self) -> None:
+        self._room.n_left += self._n_taken
+        self._n_taken = 0
+
+
+async def read_body(receive: Receive, length: str | None, most: int, lent: Lent) -> bytes | None:
+    """The whole body of a request; None where the client went away. `length` is what the request said of it.
+
+    Raises: ProblemError (413) for more than `most` bytes, before any is read where `length` tells; (408) for one that
+    comes too slowly; (503) where bodies of others fill the room.
+    """
+    if length is not None and length.isascii() and length.isdigit() and int(length[:20]) > most:
+        raise too_large(most)
+    parts: list[bytes] = []
+    n_bytes = 0
+    try:
+        async with asyncio.timeout(_BODY_S) as limit:
+            ends = limit.when() or 0.0
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                part = message.get("body", b"")
+                n_bytes += len(part)
+                if n_bytes > most:
+                    raise too_large(most)
+                lent.take(len(part))
+                parts.append(part)
+                if not message.get("more_body"):
+                    return b"".join(parts)
+                limit.reschedule(ends + n_bytes / _LEAST_RATE)
+    except TimeoutError:
+        raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, "the body took too long", {"connection": "close"}) from None
 
 
 _Type = TypeVar("_Type", bound=msgspec.Struct)

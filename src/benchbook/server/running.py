@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -9,16 +10,20 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import uvicorn
 
+from benchbook.ask.roles import allow_open_files
 from benchbook.catalog.database import open_catalog
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.server.access import Access, check_setup, is_loopback
 from benchbook.server.app import App
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
+from benchbook.server.connections import MOST_CONNECTIONS, Connections, HeldConnection, leave_the_unreachable
 from benchbook.server.events import Events, Log, Watcher, no_log
 from benchbook.server.services import Kept, Measures, Services, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
@@ -47,6 +52,7 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
             access=Access(settings),
             audit=Audit(state),
             measures=Measures(),
+            connections=Connections(),
             events=Events(),
             watcher=watcher,
             tags=TagStore(state),
@@ -64,7 +70,7 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
 
 
 _GRACE_S = 20
-_MOST_CONNECTIONS = 1_000
+_BACKLOG = 512  # connections that the system accepted and the server did not see yet
 
 
 class _Server(uvicorn.Server):
@@ -73,6 +79,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
         self._app = app
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # once a second
+            self._app.services.connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.services.events.close()
@@ -113,6 +124,7 @@ def listening_socket(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    leave_the_unreachable(listening)
     try:
         listening.bind((settings.host.strip("[]"), settings.port))
     except OSError as error:
@@ -139,19 +151,20 @@ def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
         logger.addHandler(handler)
         logger.propagate = False
     try:
+        allow_open_files(MOST_CONNECTIONS)
         app = make_app(settings, log)
         config = uvicorn.Config(
             app,
+            http=cast("type[asyncio.Protocol]", partial(HeldConnection, held=app.services.connections)),
+            ws="none",
             lifespan="on",
             access_log=False,
             log_config=None,
             server_header=False,
             date_header=True,
             proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            backlog=_BACKLOG,
             timeout_graceful_shutdown=_GRACE_S,
-            timeout_keep_alive=15,
-            h11_max_incomplete_event_size=64 << 10,
         )
         services = app.services
         told = {"catalog": services.catalog.where, "endpoints": [str(one) for one in services.spending.endpoints]}

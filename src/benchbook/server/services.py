@@ -25,6 +25,7 @@ from benchbook.record.journal import utc_now
 from benchbook.server.access import Access
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
+from benchbook.server.connections import Connections
 from benchbook.server.events import Events, Watcher
 from benchbook.server.lines import LineFile
 from benchbook.server.problems import ProblemError
@@ -234,6 +235,7 @@ class Services:
     access: Access
     audit: Audit
     measures: Measures
+    connections: Connections
     events: Events
     watcher: Watcher
     tags: TagStore
