@@ -27,7 +27,6 @@ from benchbook.server.problems import (
     PROBLEM_MEDIA,
     ProblemError,
     Room,
-    decoded_body,
     decoded_query,
     disk_problem,
     problem_bytes,
@@ -271,7 +270,7 @@ class _Exchange:
 
     # ── what came ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _body(self, operation: Operation) -> Any:
+    async def _body(self, operation: Operation) -> bytes | None:
         if not operation.writes:
             return None
         most = 0 if operation.body is None else operation.most_body_bytes
@@ -284,7 +283,7 @@ class _Exchange:
         wanted = JSON if isinstance(operation.body, type) else operation.body
         if media != wanted:
             raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: expected {wanted}")
-        return decoded_body(data, operation.body) if isinstance(operation.body, type) else data
+        return data
 
     # ── what goes out ────────────────────────────────────────────────────────────────────────────────────────
 

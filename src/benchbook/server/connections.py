@@ -125,9 +125,8 @@ class Connections:
 def _allowed() -> int:
     """As many connections as the limit of open files leaves room for."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return (
-        MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(_FEWEST, min(MOST_CONNECTIONS, soft - _OTHER_FILES))
-    )
+    unlimited = soft == resource.RLIM_INFINITY
+    return MOST_CONNECTIONS if unlimited else max(_FEWEST, min(MOST_CONNECTIONS, soft - _OTHER_FILES))
 
 
 def leave_the_unreachable(listening: socket.socket) -> None:
@@ -187,7 +186,7 @@ class HeldConnection(HttpToolsProtocol):
         if self._in_head and self._reads:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
         else:
-            self._held.ended["nothing asked in time"] += 1
+            self._held.ended["nothing asked in time"] += self._reads
             self.transport.abort()
 
     @property
@@ -268,9 +267,9 @@ class HeldConnection(HttpToolsProtocol):
             self._answering = self.cycle
 
     def on_chunk_header(self) -> None:
-        self._n_chunks += 1
-        if self._n_chunks > max(_FREE_CHUNKS, self._n_body // _LEAST_CHUNK):
+        if self._n_chunks > max(_FREE_CHUNKS, self._n_body // _LEAST_CHUNK):  # those before, with their bytes
             raise _RefusedError(HTTPStatus.BAD_REQUEST)
+        self._n_chunks += 1
 
     def on_body(self, body: bytes) -> None:
         self._n_without_body = 0
