@@ -19,8 +19,16 @@ settings.load_profile("benchbook")
 gc.set_threshold(10_000, 20, 50)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put groups that need a worker to themselves first: begun last, the longest would keep the others waiting."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the attack out unless it is asked for, whatever else is selected.
+
+    Put groups that need a worker to themselves first: begun last, the longest would keep the others waiting.
+    """
+    if "attack" not in config.getoption("markexpr"):
+        left_out = [item for item in items if item.get_closest_marker("attack") is not None]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item.get_closest_marker("attack") is None]
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
