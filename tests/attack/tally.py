@@ -75,17 +75,17 @@ def table(tallies: Iterable[Tally]) -> str:
         for one in of_it:
             whole.add(one)
         lines.append(_line(f"**{attack}**", "**all**", whole))
-    reasons = [(one, reason, n) for one in tallies for reason, n in sorted(one.excepted.items())]
+    reasons = Counter[tuple[str, str]]()
+    for one in tallies:
+        reasons.update({(one.attack, reason): n for reason, n in one.excepted.items()})
     if reasons:
-        lines += ["", "| excepted | on | times | why |", "| --- | --- | ---: | --- |"]
-        lines += [f"| {one.attack} | {one.target} | {n:,} | {reason} |" for one, reason, n in reasons]
+        lines += ["", "| excepted | times | why |", "| --- | ---: | --- |"]
+        lines += [f"| {attack} | {n:,} | {reason} |" for (attack, reason), n in sorted(reasons.items())]
     return "\n".join(lines)
 
 
 def _line(attack: str, target: str, one: Tally) -> str:
-    return (
-        f"| {attack} | {target} | {one.tried:,} | {one.held:,} | {one.excepted.total():,} | {len(one.failures):,} |"
-    )
+    return f"| {attack} | {target} | {one.tried:,} | {one.held:,} | {one.excepted.total():,} | {len(one.failures):,} |"
 
 
 def replace_table(page: Path, text: str) -> None:

@@ -103,7 +103,7 @@ def _experiment(folder: Path) -> Path:
     """The records of a grid of two models, in one folder."""
     with running(always_good) as server:
         write_items(folder / "items.jsonl", 3)
-        values = {"evalset": "items.jsonl", "model": "openai/m@1", "judge": "openai/j@1", "experiment": "tried",
+        values = {"evalset": "items.jsonl", "judge": "openai/j@1", "experiment": "tried",
                   "model_base_url": server.base_url, "judge_base_url": server.base_url, "reports": "none"}  # fmt: skip
         lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
         grid = ["[grid]", 'model = ["openai/a@1", "openai/b@1"]']
@@ -149,9 +149,11 @@ MAKE: Mapping[str, tuple[Callable[[Path], Path], Callable[[Path], Found]]] = {
 
 def made(name: str, folder: Path) -> Target:
     """A target that holds, in a folder of its own."""
+    folder.mkdir(exist_ok=True)
     make, check = MAKE[name]
     target = Target(name, make(folder), check)
-    assert check(target.folder) == [], name
+    found = check(target.folder)
+    assert found == [], f"{name}: {found}"
     return target
 
 

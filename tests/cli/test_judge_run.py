@@ -87,11 +87,14 @@ def test_the_archive_is_written_again_byte_for_byte_and_changes_are_named(folder
     victim.write_bytes(victim.read_bytes().replace(b"PASS", b"FAIL"))
     (archive / "stray.txt").write_bytes(b"")
     (archive / "results_analysis.md").unlink()
+    (archive / "run_log.json").unlink()
+    (archive / "run_log.json").symlink_to("nowhere")
     found = benchbook_here(*check, "--json")
     assert found.returncode == 1
     assert sorted(json.loads(found.stdout)["differences"]) == sorted(
         [
             "results_analysis.md: is missing",
+            "run_log.json: is no file",
             "stray.txt: does not belong to the archive",
             f"{victim.relative_to(archive).as_posix()}: was changed",
         ]

@@ -113,6 +113,8 @@ def differences(archive: Archive, folder: Path) -> Iterator[str]:
                 yield f"{name.as_posix()}: is missing"
             elif name not in wanted:
                 yield f"{name.as_posix()}: does not belong to the archive"
+            elif not (folder / name).is_file():  # such as a link that leads nowhere
+                yield f"{name.as_posix()}: is no file"
             elif not filecmp.cmp(wanted[name], folder / name, shallow=False):
                 yield f"{name.as_posix()}: was changed"
 
