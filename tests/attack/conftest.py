@@ -1,4 +1,4 @@
-"""The attack on the whole of Benchbook: `script/test --attack`. Each test draws from one seed, and counts into a table."""
+"""The attack on all of Benchbook, `script/test --attack`: each test draws from one seed, and counts into one table."""
 
 from __future__ import annotations
 

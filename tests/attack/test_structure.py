@@ -1,7 +1,7 @@
 """Changes of a record's files and lines as people, tools and thieves make them: each is found, or does no harm.
 
-The first changes one file, drawn by chance, as it lies there. The second has those of `mutating`, among them journals whose
-whole chain was written anew.
+The first changes one file, drawn by chance, as it lies there. The second has those of `mutating`, among them journals
+whose whole chain was written anew.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def missed(target: Target, change: str) -> str | None:
     """The words for a change that nothing was found of, or that broke who looked."""
     try:
         found = target.check(target.folder)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:  # whatever it is, it is told
         return f"{change}: {type(error).__name__}: {error}"
     if not found:
         return f"{change}: nothing was found"
