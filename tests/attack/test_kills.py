@@ -166,7 +166,7 @@ def records(folder: Path) -> list[Record]:
 def killed_until_whole(
     name: str, folder: Path, forked: Forking, rng: random.Random, counted: Tally, undisturbed: list[Any]
 ) -> None:
-    """One run, killed until it comes to its end before the next kill. A kill counts once it is known what came of it."""
+    """One run, killed until it comes to its end before the next kill. Each counts once it is known what came of it."""
     way, killer = ASKING[name], Killer(rng, ASKING[name].replies)
     segment_bytes = rng.choice([0, SMALL_SEGMENT])
     journals: dict[str, bytes] = {}

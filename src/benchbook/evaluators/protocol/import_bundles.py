@@ -12,6 +12,7 @@ under P4; its quotes can be looked up all the same.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import math
 from collections import defaultdict
@@ -227,7 +228,7 @@ class _Bundle:
             yield place, entry, written
 
     def _slices(self) -> Iterator[bytes]:
-        return element_slices(self.data, self.mapping.entries)
+        return element_slices(self.data.removeprefix(codecs.BOM_UTF8), self.mapping.entries)
 
     def output_name(self, entry: Mapping[str, Any]) -> str | None:
         found = (value_at_path(entry, path) for path in self.mapping.output.at)
@@ -278,7 +279,7 @@ def _read(path: Path) -> bytes:
 
 
 def _parsed(path: Path, data: bytes) -> Any:
-    read = read_line_json(data.removeprefix(b"\xef\xbb\xbf"))
+    read = read_line_json(data.removeprefix(codecs.BOM_UTF8))
     if isinstance(read, Fault):
         raise InputError(path, found=read.reason)
     for field, reason in read.repeated.items():
