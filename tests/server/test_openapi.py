@@ -6,13 +6,15 @@ import json
 import re
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.server.access import TokenFile
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
-from server.making import Api
+from server.making import Api, api_over, copied
 
 EXAMPLES = {
     "run_id": ["a", "b", "dry", "rubric", "live", "broken", "none"], "metric": ["loss"], "sample": [0, 1],
@@ -51,9 +53,9 @@ def test_the_server_gives_it(api: Api) -> None:
     assert api.json("/api/v1/openapi.json") == json.loads(json.dumps(openapi_document(OPERATIONS)))
 
 
-def asked_everything(apis: Sequence[Api], most: int) -> list[str]:
+def asked_everything(apis: Sequence[Api], most: int, scopes: Sequence[Sequence[str]] | None = None) -> list[str]:
     """Ask each operation `most` questions that Schemathesis makes up, all servers the same; what was wrong with the
-    answers."""
+    answers. `scopes`: those that each server's caller has a token for; None where none is asked for."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import schemathesis
@@ -66,12 +68,17 @@ def asked_everything(apis: Sequence[Api], most: int) -> list[str]:
         if operation.label != "GET /api/v1/events":  # it never ends
             for api in apis:
                 api.app.services.watcher.look()  # nothing else does here, and `readyz` wants it done within a minute
-            answers = DescribedAnswers(document, operation.path, operation.method)
-            ask_operation(apis, operation, answers, most, wrong)
+            described = DescribedAnswers(document, operation.path, operation.method)
+            scope = document["paths"][operation.path][operation.method]["x-scope"]
+            allowed = [scopes is None or scope is None or scope in one for one in scopes or [()] * len(apis)]
+            ask_operation(list(zip(apis, allowed, strict=True)), operation, described, most, wrong)
     return wrong
 
 
-def ask_operation(apis: Sequence[Api], operation: Any, answers: DescribedAnswers, most: int, wrong: list[str]) -> None:
+def ask_operation(
+    asked: Sequence[tuple[Api, bool]], operation: Any, described: DescribedAnswers, most: int, wrong: list[str]
+) -> None:
+    """Each server is asked, and whether its caller may."""
     import hypothesis
     from schemathesis.generation import GenerationMode
 
@@ -92,11 +99,17 @@ def ask_operation(apis: Sequence[Api], operation: Any, answers: DescribedAnswers
             sent["content"] = words["data"]
         given = dict(words.get("headers") or {}).items()
         sent["headers"] = {name: value for name, value in given if name.lower() == "content-type"}
-        for api in apis:
+        for api, is_allowed in asked:
             answer = api.ask(operation.method.upper(), url, **sent)
-            wrong.extend(f"{operation.label} {url} {sent}: {fault}" for fault in answers.faults(answer))
+            wrong.extend(f"{operation.label} {url} {sent}: {fault}" for fault in described.faults(answer))
+            if (answer.status_code in (401, 403)) == is_allowed and operation.label not in _LOGGED_IN_BY_TOKEN:
+                wrong.append(f"{operation.label} {url} {api.headers}: {answer.status_code}")
 
     ask()
+
+
+# It says no to who gives it no token of a person, whoever asks.
+_LOGGED_IN_BY_TOKEN = {"POST /api/v1/login"}
 
 
 class DescribedAnswers:
@@ -145,6 +158,19 @@ def with_known_ids(document: dict[str, Any]) -> dict[str, Any]:
 def test_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
     """A few questions to each operation; the slow test asks many."""
     assert asked_everything([writing], 3) == []
+
+
+def test_only_who_has_a_token_for_it_is_answered(records: Path, tmp_path: Path) -> None:
+    """A question to each operation by each kind of caller."""
+    tokens = TokenFile(tmp_path / "tokens.json")
+    scopes = [(), ("read",), ("read", "label"), ("read", "label", "write")]
+    headers = [{"authorization": f"Bearer {tokens.create('x', given)[0]}"} if given else {} for given in scopes]
+    app = api_over(copied(records, tmp_path), str(tmp_path / "catalog.sqlite"), token_file=tokens.path).app
+    callers = [Api(app) for _ in scopes]
+    for caller, given in zip(callers, headers, strict=True):
+        caller.headers = given
+    assert asked_everything(callers, 1, scopes) == []
+    app.stop()
 
 
 @pytest.mark.slow
