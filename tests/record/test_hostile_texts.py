@@ -140,7 +140,7 @@ def hostile_facts(name: str, at: int) -> list[Any]:
 
 def rewritten(folder: Path, name: str, facts: Iterable[Any], *, as_it_was: bool) -> Path:
     """The record with other facts. `as_it_was`: as releases before wrote them, whatever they hold."""
-    record = folder / "run"
+    record = folder / name
     shutil.copytree(GOLDEN / name / "inputs", record / "inputs")
     (record / "journal").mkdir()
     if not as_it_was:
@@ -169,12 +169,13 @@ def said(folder: Path, *words: str, ends: tuple[int, ...] = (0,)) -> None:
 
 def everything_is_derived(folder: Path, record: Path) -> None:
     """Rescore, verify and show the record in all forms; every file is UTF-8, and every table can be read."""
-    said(folder, "rescore", "run", "--runs", ".", "--reports", "reports")
-    said(folder, "verify", "run", "--runs", ".")
+    name = record.name
+    said(folder, "rescore", name, "--runs", ".", "--reports", "reports")
+    said(folder, "verify", name, "--runs", ".")
     samples = pl.read_parquet(record / "samples.parquet")["sample"]
     for more in (["--failed"], ["--json"], ["--sample", f"{samples[0]}"], ["--sample", f"{samples[1]}", "--json"]):
-        said(folder, "show", "run", "--runs", ".", *more)
-    said(folder, "gate", "run", "--runs", ".", ends=(0, 1, 2))
+        said(folder, "show", name, "--runs", ".", *more)
+    said(folder, "gate", name, "--runs", ".", ends=(0, 1, 2))
     said(folder, "runs", "--runs", ".", "--json")
     for path in record.glob("*.json"):
         msgspec.json.decode(path.read_bytes())  # which takes no half characters, as most readers
@@ -224,8 +225,12 @@ def test_labels_with_any_text_in_any_field_are_counted_exported_and_calibrated(a
     facts = [made_hostile(one, text, BOUND_OF_LABELS) for one in facts_of("labels")]
     rewritten(tmp_path, "labels", facts, as_it_was=as_it_was)
     said(tmp_path, "rescore", "rubric_labelled", "--runs", ".", "--reports", "none")
-    calibrate = ("calibrate", "rubric_labelled", "--runs", ".", "--labels", "run")
-    for words in (("label", "status", "run"), ("label", "status", "run", "--json"), ("label", "export", "run")):
+    calibrate = ("calibrate", "rubric_labelled", "--runs", ".", "--labels", "labels")
+    for words in (
+        ("label", "status", "labels"),
+        ("label", "status", "labels", "--json"),
+        ("label", "export", "labels"),
+    ):
         said(tmp_path, *words)
     for more in (["--html", "card.html"], ["--json"], ["--markdown"]):
         said(tmp_path, *calibrate, *more)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def what_became_of(descriptor: int, path: Path, size: int) -> str | None:
-    """What happened to the open file that was at `path` and had `size` bytes, in words; None where it is as it was.
+    """The fate of the open file that was at `path` and had `size` bytes, in words; None where it is as it was.
 
     It costs two calls of the system, and reads nothing.
     """

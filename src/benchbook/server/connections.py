@@ -42,7 +42,7 @@ _MOST_WITHOUT_BODY = 64 << 10  # bytes of chunk extensions or trailers, one afte
 _FREE_CHUNKS, _LEAST_CHUNK = 1_000, 16  # beyond so many chunks, the mean of their bytes: each costs time
 
 
-class Phase(Enum):
+class Stage(Enum):
     """The three states of a connection."""
 
     WAITING = "waiting"  # for a request, its head, or the end of a body that nobody reads
@@ -56,8 +56,8 @@ class Connections:
     def __init__(self, most: int | None = None, most_of_one: int | None = None) -> None:
         self.most = _allowed() if most is None else most
         self._most_of_one = max(1, self.most // _SHARE_OF_ONE) if most_of_one is None else most_of_one
-        self._open: dict[HeldConnection, Phase] = {}  # the oldest first, here and in all that follow
-        self._in: dict[Phase, dict[HeldConnection, None]] = {phase: {} for phase in Phase}
+        self._open: dict[HeldConnection, Stage] = {}  # the oldest first, here and in all that follow
+        self._in: dict[Stage, dict[HeldConnection, None]] = {stage: {} for stage in Stage}
         self._waiting_of: defaultdict[str, dict[HeldConnection, None]] = defaultdict(dict)
         self.ended: Counter[str] = Counter()  # by reason, those that the server ended
 
@@ -66,7 +66,7 @@ class Connections:
 
     def opened(self, new: HeldConnection) -> None:
         """Hold a new connection; where that is one too many, another gives way, or, if all are being answered, it."""
-        self.is_in(new, Phase.WAITING)
+        self.is_in(new, Stage.WAITING)
         mine = self._waiting_of[new.address]
         oldest = next(iter(mine))
         if len(mine) > self._most_of_one and oldest.since <= new.since - _FRESH_S:
@@ -75,25 +75,25 @@ class Connections:
             self._end(next(self._giving_way(new), new), "too many")
 
     def _giving_way(self, new: HeldConnection) -> Iterator[HeldConnection]:
-        quiet = (one for one in self._in[Phase.WAITING] if one is not new and not one.n_unsent)
+        quiet = (one for one in self._in[Stage.WAITING] if one is not new and not one.n_unsent)
         unread = (one for one in self._open if one.n_unsent)
-        return chain(quiet, self._in[Phase.RECEIVING], unread)
+        return chain(quiet, self._in[Stage.RECEIVING], unread)
 
-    def is_in(self, one: HeldConnection, phase: Phase) -> None:
-        """Note the phase that a connection is in from now on."""
-        if self._open.get(one) is not phase:
+    def is_in(self, one: HeldConnection, stage: Stage) -> None:
+        """Note the stage that a connection is in from now on."""
+        if self._open.get(one) is not stage:
             self.closed(one)
-            self._open[one] = phase
-            self._in[phase][one] = None
-            if phase is Phase.WAITING:
+            self._open[one] = stage
+            self._in[stage][one] = None
+            if stage is Stage.WAITING:
                 self._waiting_of[one.address][one] = None
 
     def closed(self, one: HeldConnection) -> None:
         """Forget a connection."""
-        phase = self._open.pop(one, None)
-        if phase is not None:
-            del self._in[phase][one]
-        if phase is Phase.WAITING:
+        stage = self._open.pop(one, None)
+        if stage is not None:
+            del self._in[stage][one]
+        if stage is Stage.WAITING:
             del self._waiting_of[one.address][one]
             if not self._waiting_of[one.address]:
                 del self._waiting_of[one.address]
@@ -112,7 +112,7 @@ class Connections:
                 self._end(one, "an answer that is not read")
             elif n_unsent:
                 unsent[one] = n_unsent
-            elif self._open[one] is Phase.WAITING and now >= one.deadline:
+            elif self._open[one] is Stage.WAITING and now >= one.deadline:
                 one.out_of_time()
         too_many = sum(unsent.values()) - _MOST_UNSENT
         for one in sorted(unsent, key=unsent.__getitem__, reverse=True):
@@ -299,9 +299,9 @@ class HeldConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._answering is None or self._answering.response_complete:
-            self._held.is_in(self, Phase.WAITING)
+            self._held.is_in(self, Stage.WAITING)
         else:
-            self._held.is_in(self, Phase.RECEIVING if self._more_body else Phase.ANSWERING)
+            self._held.is_in(self, Stage.RECEIVING if self._more_body else Stage.ANSWERING)
 
     def _refuse(self, status: HTTPStatus) -> None:
         """Read no more. Where no answer is under way, say why, and close once the client had time to read that."""
