@@ -84,7 +84,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 5  # raised with every change to a table, or to what is indexed
+VERSION = 6  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 
@@ -103,7 +103,7 @@ runs = Table(
     Column("spec_sha256", StoredText),  # two rubrics of one name may be two
     Column("samples_are", StoredText),  # answers, or evaluations by judges; null for an evaluator that is not known
     Column("state", StoredText, nullable=False),  # running, complete, interrupted, stopped, damaged
-    Column("error", StoredText),  # why the record can't be read; null for one that can
+    Column("error", StoredText),  # why it can't be read, or that it stands under another's name; else null
     Column("started_utc", StoredText),
     Column("ended_utc", StoredText),
     Column("dataset_id", StoredText),

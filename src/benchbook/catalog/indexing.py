@@ -20,7 +20,7 @@ from benchbook.catalog.database import Catalog, aggregates, predictions, runs, t
 from benchbook.catalog.numbers import Aggregate
 from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
 from benchbook.errors import RecordError, UsageError
-from benchbook.record.folder import Record, is_record
+from benchbook.record.folder import Record, record_folders
 
 BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
@@ -111,7 +111,7 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
     # First the catalog, then the folder: a record that another process adds in between is not taken for one gone.
     with catalog.read() as connection:
         stamps = {row.run_id: row.stamp for row in connection.execute(select(runs.c.run_id, runs.c.stamp))}
-    records = {path.name: Record(path) for path in sorted(folder.glob("[!.]*")) if is_record(path)}
+    records = {path.name: Record(path) for path in record_folders(folder)}
     done: dict[str, list[str]] = {"read": [], "unchanged": [], "removed": [], "damaged": []}
     for run_id, record in records.items():
         if not everything and run_id in stamps and _is_unchanged(record, stamps[run_id]):

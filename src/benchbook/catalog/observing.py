@@ -21,9 +21,9 @@ from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.derived_files import check_whole, inside
+from benchbook.record.derived_files import check_whole, inside, misnamed_words
 from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
-from benchbook.record.folder import Record, is_at_work, is_record
+from benchbook.record.folder import Record, is_at_work, is_left_behind, is_record, misnamed
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
@@ -85,7 +85,7 @@ def stamp_of(record: Record) -> str:
     Raises: FileNotFoundError where the record is gone.
     """
     has_lost_journal = is_record(record.path) and not record.journal.is_dir()
-    segments = [] if has_lost_journal else sorted(path.name for path in record.journal.iterdir())
+    segments = [] if has_lost_journal else _segments_in(record.journal)
     ends = sorted({*segments[:1], *segments[-1:]})
     files = [*(record.journal / name for name in ends), record.manifest, record.aggregates, record.decision]
     parts = [_stamp(path) for path in (*files, record.samples)]
@@ -99,6 +99,10 @@ def _is_derived(record: Record, segments: list[str]) -> bool:
         return not segments or record.manifest.stat().st_mtime_ns >= (record.journal / segments[-1]).stat().st_mtime_ns
     except OSError:
         return False
+
+
+def _segments_in(journal: Path) -> list[str]:
+    return sorted(path.name for path in journal.iterdir() if not is_left_behind(path.name))
 
 
 def _stamp(path: Path) -> str:
@@ -201,6 +205,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         record,
         stamp,
         state=manifest.state,
+        error=misnamed_words(record),
         unavailable=unavailable,
         headline=headline_of(evaluator.primary if evaluator else None, content, aggregates),
         spec=manifest.spec,
@@ -274,6 +279,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         record,
         stamp,
         state=_state(record, state),
+        error=misnamed(record, state.started.run_id),
         unavailable=_unavailable(record, started.spec, evaluator),
         headline=Headline(n_attempted=len(samples)),
         spec=started.spec,

@@ -78,7 +78,7 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     spec: str | None
     samples_are: str | None  # answers, or evaluations by judges; null where the evaluator is not known here
     state: str  # running, complete, interrupted, stopped, damaged
-    error: str | None  # why the record is damaged
+    error: str | None  # why the record is damaged, or that it stands under another's name
     started_utc: str | None
     ended_utc: str | None
     dataset_id: str | None
@@ -339,6 +339,7 @@ def leaderboard(
         select(*_RANKED, number.label("value_nano"), low.label("low_nano"), high.label("high_nano"))
         .select_from(source)
         .where(runs.c.dataset_sha256 == dataset_sha256, runs.c.spec == spec, runs.c.state == "complete")
+        .where(runs.c.error.is_(None))  # a place is nobody's while it is open whose record it is
         .where(number.is_not(None))
         .order_by(number.desc(), runs.c.run_id)
         .limit(limit)

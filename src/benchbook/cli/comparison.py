@@ -156,7 +156,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     """
     from benchbook.comparison.leaderboard import leaderboard as ranked
     from benchbook.comparison.records import compared_run
-    from benchbook.library.comparing import damaged_in, records_on_one_evalset
+    from benchbook.library.comparing import damaged_in, misnamed_in, records_on_one_evalset
 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
@@ -170,6 +170,13 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     from benchbook.views.several_runs import leaderboard_lines
     from benchbook.views.terminal import encodable
 
-    damaged = [] if names else [f"{record.run_id}: {what}" for record, what in damaged_in(runs)]
-    for line in leaderboard_lines(found, n_others, damaged):
+    left_out = (
+        []
+        if names
+        else [
+            *(f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)),
+            *(f"Misnamed: {what}" for _, what in misnamed_in(runs)),
+        ]
+    )
+    for line in leaderboard_lines(found, n_others, left_out):
         click.echo(encodable(line, sys.stdout.encoding))

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.record.derived_files import misnamed_words
 from benchbook.record.folder import Record, record_named, records_in
 from benchbook.text import visible
 
@@ -70,8 +71,10 @@ def print_json(value: Any) -> None:
     click.echo(json_text(value, indent=2))
 
 
-def find_record(run: str | None, runs: str) -> Record:
+def find_record(run: str | None, runs: str, *, says_name: bool = True) -> Record:
     """The record that the user means: a path, an id in the folder of records, or the newest one there.
+
+    With `says_name` it is said on standard error where it stands under another name than its own.
 
     Raises: UsageError.
     """
@@ -79,5 +82,9 @@ def find_record(run: str | None, runs: str) -> Record:
         records = records_in(runs)
         if not records:
             raise UsageError(f"{runs}: there is no record yet; name one, or start with `benchbook run`")
-        return records[0]
-    return record_named(run, runs)
+        record = records[0]
+    else:
+        record = record_named(run, runs)
+    if says_name and (wrong := misnamed_words(record)) is not None:
+        click.echo(f"warning: {visible(str(record.path))}: {wrong}", err=True)
+    return record

@@ -14,6 +14,7 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record, is_of_labels, records_in
 from benchbook.text import one_line, shorten, visible
 
+_SHOWN = ("run", "decision", "state", "model", "judge", "eval set", "hash")
 _WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
 
 
@@ -34,17 +35,20 @@ def runs(runs: str, as_json: bool) -> None:
     shown = [_shown(row) for row in rows]
     print_table(tuple(shown[0]), (row.values() for row in shown))
     for row in rows:
-        if "error" in row:
-            click.echo(f"! {row['run']}: {one_line(row['error'])}")
+        for name in ("error", "misnamed"):
+            if name in row:
+                click.echo(f"! {row['run']}: {one_line(row[name])}")
 
 
 def _row(record: Record) -> dict[str, str]:
-    """A record as its derived files have it; for a damaged one, `error` says what is wrong, and no more is known."""
-    from benchbook.record.derived_files import check_whole, inside
+    """A record as its derived files have it. For a damaged one, `error` says what is wrong, and no more is known;
+    `misnamed` says that a whole one stands under another name than its own."""
+    from benchbook.record.derived_files import check_whole, inside, misnamed_words
 
     try:
         check_whole(record)
-        return _whole_row(record)
+        wrong = misnamed_words(record)
+        return _whole_row(record) | ({} if wrong is None else {"misnamed": wrong})
     except RecordError as error:
         nothing = dict.fromkeys(("model", "judge", "eval set", "hash"), "-")
         told = {"error": inside(record, str(error))}
@@ -89,7 +93,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _shown(row: dict[str, str]) -> dict[str, str]:
     from benchbook.views.words import outcome_word
 
-    shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name != "error"}
+    shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name in _SHOWN}
     return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}
 
 
@@ -131,7 +135,9 @@ def show(run: str | None, sample: int | None, failed: bool, runs: str, as_json: 
 
 def _refuse_without_samples(record: Any) -> None:
     from benchbook.evaluators.registry import evaluator_of
+    from benchbook.record.derived_files import check_whole
 
+    check_whole(record)
     started = record.started()
     if (reason := evaluator_of(record).unavailable(started)) is not None:
         raise UsageError(f"{record.path}: its samples are unavailable: {reason}")
@@ -212,10 +218,9 @@ def verify(
     """
     from benchbook.labels.verify import verify_record
 
-    record = find_record(run, runs)
-    result = verify_record(
-        record, expect=expect, against=None if against is None else find_record(against, runs), runs=runs
-    )
+    record = find_record(run, runs, says_name=False)
+    held_against = None if against is None else find_record(against, runs)
+    result = verify_record(record, expect=expect, against=held_against, runs=runs)
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {
@@ -235,7 +240,7 @@ def verify(
         if result.not_computed is not None:
             click.echo(visible(f"{result.not_computed}."))
         for note in result.notes:
-            click.echo(visible(f"note: {note}"))
+            click.echo(visible(f"Note: {note}"))
     else:
         from benchbook.text import plural
 

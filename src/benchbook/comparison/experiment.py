@@ -16,7 +16,7 @@ from benchbook.evaluators.grid import NOT_VARIED
 from benchbook.evaluators.intervals import bounds_in
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, misnamed
 
 
 class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,8 @@ def named_experiment(name: str, records: Iterable[Record]) -> NamedExperiment:
             started = record.started()
             if started.config.get("experiment") != name:
                 continue
-            found = _read(record, started)
+            wrong = misnamed(record, started.run_id)
+            found = _read(record, started) if wrong is None else LeftOut(run=record.path.name, reason=wrong)
         except RecordError as error:
             left_out.append(LeftOut(run=record.path.name, reason=str(error)))
             continue

@@ -19,7 +19,7 @@ from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunEnded
-from benchbook.record.folder import Record, is_record
+from benchbook.record.folder import Record, is_record, misnamed
 from benchbook.record.reading import read_journal, why_unreadable
 from benchbook.text import storable
 from benchbook.writing import write_file
@@ -126,7 +126,15 @@ def _read(record: Record, derived: Record) -> ComparedRun:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
     items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
     early = _ended_early(derived, evaluator) if "aggregates.json" in evaluator.files else None
-    return ComparedRun(storable(record.run_id), evaluator.id, items, columns, manifest, early)
+    return ComparedRun(storable(_name(record, manifest)), evaluator.id, items, columns, manifest, early)
+
+
+def _name(record: Record, manifest: dict[str, Any]) -> str:
+    """The folder's name; where the record in it has another, both."""
+    own = manifest.get("run_id")
+    if not isinstance(own, str) or misnamed(record, own) is None:
+        return record.run_id
+    return f"{own} (in the folder {record.run_id})"
 
 
 def _ended_early(derived: Record, evaluator: Evaluator) -> EndedEarly | None:
@@ -236,7 +244,10 @@ def set_baseline(runs: str | Path, record: Record) -> Baseline:
     if not is_ended:
         raise UsageError(f"{record.path}: the run has not come to its end; resume it, or choose another baseline")
     check_whole(record)
-    identity = record.started().identity
+    started = record.started()
+    if (wrong := misnamed(record, started.run_id)) is not None:
+        raise UsageError(f"{record.path}: {wrong}")
+    identity = started.identity
     status = "dry_run" if identity.get("dry_run") else identity.get("run_status", "completed")
     if status != "completed":
         raise UsageError(f"{record.path}: {str(status).replace('_', ' ')}; a baseline is a run that was scored")

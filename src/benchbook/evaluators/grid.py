@@ -20,7 +20,7 @@ from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import RUN_ID, Record, is_record
+from benchbook.record.folder import RUN_ID, Record, is_record, misnamed
 
 if TYPE_CHECKING:
     from benchbook.evaluators.scorers.scorer import Scorer
@@ -124,11 +124,14 @@ async def begin_cell(
 ) -> RunResult[Any]:
     """Make a cell's record, or go on with it where it ended. One that is whole stays as it is, and nobody is asked.
 
-    Raises: UsageError where the record of that name was begun with another plan; else as `start`, `resume`.
+    Raises: UsageError where the record of that name was begun with another plan, or is another cell's; else as `start`,
+    `resume`.
     """
     record = Record(Path(cell.config.runs) / cell.run_id)
     if not is_record(record.path):
         return await start(cell.evaluator, cell.config, on_progress, source)
+    if (wrong := misnamed(record, record.started().run_id)) is not None:
+        raise UsageError(f"{record.path}: {wrong}")
     if (changed := _changed(cell, record.started())) is not None:
         raise UsageError(
             f"{record.path}: was begun with another {changed} than cell {cell.run_id} has now; "

@@ -27,7 +27,7 @@ from benchbook.comparison.regressions import (
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.measured import Measured
 from benchbook.library.objects import Run
-from benchbook.record.derived_files import check_whole, inside
+from benchbook.record.derived_files import check_whole, inside, misnamed_words
 from benchbook.record.folder import Record, open_record, records_in
 from benchbook.text import storable
 
@@ -58,14 +58,10 @@ def compare(
 
 def compare_records(records: list[Record], *, confidence: float = 0.95, margin: float | None = None) -> RunComparison:
     """As `compare`, for records that are open already."""
-    runs = [replace(compared_run(record), name=name) for record, name in zip(records, _names(records), strict=True)]
+    runs = [compared_run(record) for record in records]
+    if len({run.name for run in runs}) < len(runs):  # of several folders
+        runs = [replace(run, name=storable(str(record.path))) for run, record in zip(runs, records, strict=True)]
     return RunComparison(compare_runs(runs, confidence=confidence, margin=margin), records)
-
-
-def _names(records: list[Record]) -> list[str]:
-    """Run ids; whole paths where records of several folders have the same."""
-    names = [storable(record.run_id) for record in records]
-    return names if len(set(names)) == len(names) else [storable(str(record.path)) for record in records]
 
 
 class RunComparison:
@@ -225,17 +221,23 @@ def damaged_in(runs: str | Path) -> list[tuple[Record, str]]:
     return found
 
 
+def misnamed_in(runs: str | Path) -> list[tuple[Record, str]]:
+    """The folder's records that stand under another name than their own, each with the words for it: a leaderboard
+    would give one run's place to another, and has none of them."""
+    return [(record, words) for record in records_in(runs) if (words := misnamed_words(record)) is not None]
+
+
 def _measure(record: Record) -> tuple[str, ...] | None:
     """Scorer, the hash of its files, eval set's id and its hash.
 
-    None for a run that is not finished, scored nothing, or can't be read.
+    None for a run that is not finished, scored nothing, stands under another's name, or can't be read.
     """
     try:
         check_whole(record)
         manifest = manifest_of(record)
     except RecordError:
         return None
-    if manifest.get("state") != "complete" or manifest.get("dry_run"):
+    if manifest.get("state") != "complete" or manifest.get("dry_run") or misnamed_words(record) is not None:
         return None
     names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
     return tuple(str(manifest.get(name)) for name in names)

@@ -20,7 +20,7 @@ from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, misnamed
 from benchbook.record.reading import (
     CR_LF,
     LFS_POINTER,
@@ -28,6 +28,7 @@ from benchbook.record.reading import (
     is_lfs_pointer,
     read_journal,
     read_segment,
+    refuse_what_is_no_file,
     segment_files,
     why_unreadable,
 )
@@ -116,6 +117,8 @@ def check_whole(record: Record) -> None:
     segments = segment_files(record.journal)
     if not segments:
         raise RecordDamagedError(record.journal / "000001.jsonl", None, "is missing")
+    for path in (record.manifest, record.aggregates, record.decision, record.samples):
+        refuse_what_is_no_file(path)
     try:
         for path in segments:
             _check_head(path)
@@ -127,6 +130,19 @@ def check_whole(record: Record) -> None:
     except OSError as error:
         where = error.filename or record.path
         raise RecordDamagedError(where, None, f"can't be read ({error.strerror or error})") from None
+
+
+def misnamed_words(record: Record) -> str | None:
+    """The words for a record of a run that stands under another name than its own (`misnamed`); None for all others.
+
+    One whose first fact can't be read is damaged, and says no name.
+    """
+    try:
+        segments = segment_files(record.journal)
+        first = _decoded(segments[0], 1, first_line(segments[0])) if segments else None
+    except (RecordError, OSError):
+        return None
+    return misnamed(record, first.run_id) if isinstance(first, RunStarted) else None
 
 
 def inside(record: Record, words: str) -> str:

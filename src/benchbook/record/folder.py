@@ -145,8 +145,18 @@ def is_record(path: str | Path) -> bool:
 
 def records_in(runs: str | Path) -> list[Record]:
     """The records of runs in a folder, the most recently written first. Records of labels are left out."""
-    found = [Record(path) for path in Path(runs).glob("[!.]*") if is_record(path)]
+    found = [Record(path) for path in record_folders(runs)]
     return sorted((one for one in found if not is_of_labels(one)), key=_written_ns, reverse=True)
+
+
+def record_folders(runs: str | Path) -> list[Path]:
+    """The folders of records in a folder, by their names. A link to another one of them is no record of its own."""
+    here = Path(os.path.realpath(runs))
+    return sorted(
+        path
+        for path in Path(runs).glob("[!.]*")
+        if is_record(path) and not (path.is_symlink() and Path(os.path.realpath(path)).parent == here)
+    )
 
 
 def is_of_labels(record: Record) -> bool:

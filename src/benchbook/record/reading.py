@@ -39,6 +39,14 @@ def why_unreadable(path: Path, otherwise: str) -> str:
         return otherwise
 
 
+def is_file(path: Path) -> bool:
+    """True for a file, and a link to one; false where a link leads nowhere or in a circle."""
+    try:
+        return path.is_file()
+    except (OSError, RuntimeError):
+        return False
+
+
 def refuse_what_is_no_file(path: Path) -> None:
     """Refuse a folder, a pipe or a device in the place of a file, which may never end; one that is missing is not.
 
@@ -97,7 +105,7 @@ def segment_files(journal: Path) -> list[Path]:
     """
     found: dict[int, Path] = {}
     for path in sorted(journal.glob("[0-9][0-9][0-9][0-9][0-9][0-9].jsonl*")):
-        if path.name.endswith((".jsonl", ".jsonl.zst")) and path.is_file():
+        if path.name.endswith((".jsonl", ".jsonl.zst")) and is_file(path):
             # After a crash both forms may be there; the plain one is complete whenever it exists.
             found.setdefault(segment_number(path), path)
     for number in range(1, len(found) + 1):

@@ -40,7 +40,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     spec: str | None
     samples_are: SamplesAre | None  # answers, or evaluations by judges; null where the evaluator is not known here
     state: str  # running, complete, interrupted, stopped, damaged
-    error: str | None  # why the record is damaged
+    error: str | None  # why the record is damaged, or that it stands under another's name
     started_utc: str | None
     ended_utc: str | None
     dataset_id: str | None

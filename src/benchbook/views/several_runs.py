@@ -78,18 +78,17 @@ def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in found.warnings)
 
 
-def leaderboard_lines(found: Leaderboard, n_others: int = 0, damaged: Sequence[str] = ()) -> Iterator[str]:
+def leaderboard_lines(found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = ()) -> Iterator[str]:
     """The ranking, and in words who may be the best. `n_others` records of the folder are not in it.
 
-    `damaged` are those among them that can't be read, each with what is wrong with it.
+    `left_out` has a line for each of those with which something is wrong.
     """
     yield from table_lines(leaderboard_table(found), 160)
     yield from leaderboard_notes(found)
     if n_others:
-        why = "damaged, not finished, a dry run, or on another eval set or scorer"
+        why = "damaged, misnamed, not finished, a dry run, or on another eval set or scorer"
         yield f"{plural(n_others, 'other record')} not ranked: {why}."
-    for one in damaged:
-        yield f"Damaged: {one_line(one)}"
+    yield from map(one_line, left_out)
 
 
 _SETTING = 40  # characters of a setting's value

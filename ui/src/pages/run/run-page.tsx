@@ -55,7 +55,7 @@ export default function RunPage({ id }: { id: string }) {
         </div>
       </div>
       {row.error !== null && (
-        <Notice tone="bad" title="This record is damaged">
+        <Notice tone="bad" title={row.state === "damaged" ? "This record is damaged" : "This record stands under another name"}>
           <p>
             <Inline text={row.error} />
           </p>
