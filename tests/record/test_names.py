@@ -134,5 +134,5 @@ def test_verify_names_both_names_and_what_would_be_right(runs: Path) -> None:
     sha256 = Record(runs / "b").manifest.read_text("utf-8").split('"journal_sha256": "')[1][:64]
     code, told, _ = said("verify", "b", "--expect", sha256, runs=runs)
     assert code == 0
-    assert f"Note: {WORDS}" in told
+    assert f"note: {WORDS}" in told
     assert WORDS in json.loads(said("verify", "b", "--expect", sha256, "--json", runs=runs)[1])["notes"][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,16 @@ def change(old: bytes, new: bytes, count: int = -1) -> Damage:
     return done
 
 
+def instead(path: Path, make: Callable[[Path], object]) -> None:
+    """Put something else in the place of a file or a folder."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    make(path)
+
+
+def link_to(target: str) -> Callable[[Path], object]:
+    return lambda path: path.symlink_to(target)
+
+
 DAMAGES = [
     pytest.param(lambda record: first(record).write_bytes(POINTER), "is a Git LFS pointer", id="lfs-pointer"),
     pytest.param(lambda record: first(record).unlink(), "is missing", id="no-segment"),
@@ -56,6 +67,13 @@ DAMAGES = [
         lambda record: first(record).write_bytes(b"".join(first(record).read_bytes().splitlines(keepends=True)[:-1])),
         "another fact than",
         id="last-line-gone",
+    ),
+    pytest.param(lambda record: instead(first(record), Path.mkdir), "is missing", id="a-folder"),
+    pytest.param(lambda record: instead(first(record), os.mkfifo), "is missing", id="a-pipe"),
+    pytest.param(lambda record: instead(first(record), link_to("000001.jsonl")), "is missing", id="a-circle"),
+    pytest.param(lambda record: instead(first(record), link_to("/dev/zero")), "is missing", id="a-device"),
+    pytest.param(
+        lambda record: instead(record.journal, lambda path: path.write_bytes(b"x")), "is missing", id="no-folder"
     ),
     pytest.param(change(b'"kind":"run_ended"', b'"kind":"run_ended" '), "another fact than", id="last-line-changed"),
 ]
@@ -116,7 +134,7 @@ def test_every_reader_of_derived_files_refuses_it(damage: Damage, says: str, run
     [
         ("show", "gone"), ("compare", "good", "gone"), ("gate", "gone", "--min-score", "0"), ("verify", "gone"),
         ("gate", "good", "--baseline", "gone"), ("baseline", "set", "gone"), ("leaderboard", "good", "gone"),
-        ("rescore", "gone", "--reports", "none"), ("show", "gone", "--failed"),
+        ("rescore", "gone", "--reports", "none"), ("show", "gone", "--failed"), ("show", "gone", "--sample", "0"),
     ],
     ids=lambda words: "-".join(words[:2]),
 )  # fmt: skip
@@ -172,6 +190,32 @@ def test_a_pointer_in_the_place_of_a_derived_file_is_named(name: str, runs: Path
     read = compared_run if name == "samples.parquet" else evaluator_named("answer_correctness@v1").read
     with pytest.raises(RecordError, match="Git LFS pointer"):
         read(record)
+
+
+@pytest.mark.parametrize(("damage", "says"), DAMAGES)
+def test_no_row_of_a_damaged_record_is_shown(damage: Damage, says: str, runs: Path) -> None:
+    del says
+    damage(Record(runs / "gone"))
+    for words in (("--sample", "0"), ("--failed",)):
+        assert benchbook_here("show", "gone", *words, "--runs", str(runs)).returncode == 3
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, link_to("/dev/zero")], ids=["a-pipe", "a-folder", "a-device"])
+@pytest.mark.parametrize("name", ["manifest.json", "aggregates.json", "decision.json", "samples.parquet"])
+def test_what_is_no_file_is_not_opened(name: str, make: Callable[[Path], object], runs: Path) -> None:
+    """A pipe would keep whoever opens it for ever."""
+    record = Record(runs / "gone")
+    instead(record.path / name, make)
+    with pytest.raises(RecordError, match=rf"{name}: is .*; expected a file"):
+        compared_run(record)
+    listed = {row["run"]: row for row in json.loads(benchbook_here("runs", "--runs", str(runs), "--json").stdout)}
+    assert (listed["gone"]["state"], name in listed["gone"]["error"]) == ("damaged", True)
+    with open_catalog(runs / "catalog.sqlite") as catalog:
+        assert rebuild(catalog, runs).damaged == ("gone",)
+    for words in (("show", "gone"), ("show", "gone", "--sample", "0"), ("compare", "good", "gone")):
+        assert benchbook_here(*words, "--runs", str(runs)).returncode == 3
+    assert benchbook_here("leaderboard", "--runs", str(runs)).returncode == 0
+    assert benchbook_here("verify", "gone", "--runs", str(runs)).returncode == 1
 
 
 def test_a_folder_that_is_none_of_a_record_stays_one(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def _segments_in(journal: Path) -> list[str]:
 def _stamp(path: Path) -> str:
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except OSError:  # a link in a circle, too
         return "-"
     return f"{found.st_size}:{found.st_mtime_ns}"
 

@@ -240,7 +240,7 @@ def verify(
         if result.not_computed is not None:
             click.echo(visible(f"{result.not_computed}."))
         for note in result.notes:
-            click.echo(visible(f"Note: {note}"))
+            click.echo(visible(f"note: {note}"))
     else:
         from benchbook.text import plural
 

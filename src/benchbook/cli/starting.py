@@ -141,7 +141,7 @@ def _show_verification(record: Record) -> None:
     whole = verify(record)
     click.echo(f"verified: every number follows from {whole.n_facts} facts" if whole.holds else "does not hold")
     place, findings = _verify_changed_copy(record)
-    click.echo(f"$ # one byte of a copy was changed: {place}\n$ benchbook verify a-copy")
+    click.echo(f"$ # one byte of a copy was changed: {place}\n$ benchbook verify a-copy/{record.run_id}")
     for finding in findings:
         click.echo(finding)
     _refuse_unverified(whole.holds)
@@ -161,7 +161,7 @@ def _verify_changed_copy(record: Record) -> tuple[str, list[str]]:
     from benchbook.evaluators.verify import verify
 
     with tempfile.TemporaryDirectory(prefix="benchbook-demo-") as folder:
-        copy = Path(folder) / "a-copy"
+        copy = Path(folder) / "a-copy" / record.run_id
         shutil.copytree(record.path, copy)
         place = _change_one_byte(copy)
         return place, [str(finding) for finding in verify(Record(copy)).findings]
