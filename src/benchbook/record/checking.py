@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from benchbook.canonical import canonical_json
@@ -32,12 +34,15 @@ from benchbook.record.reading import JournalLine, is_sha256
 from benchbook.text import quoted
 
 MOST_FINDINGS = 20
-_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.", re.ASCII)
+_MILLISECONDS = frozenset(f"{number:03d}Z" for number in range(1_000))
 _COUNTS_OF_REPLY = (
     "latency_e2e_ms", "latency_model_ms", "time_to_first_token_ms", "queue_ms", "retry_ms", "input_tokens",
     "output_tokens", "output_tokens_reported", "reasoning_characters", "judge",
 )  # fmt: skip
 _COUNTS_OF_FAILURE = ("latency_ms", "queue_ms", "retry_ms", "judge")
+_counts_of_reply = attrgetter(*_COUNTS_OF_REPLY)
+_counts_of_failure = attrgetter(*_COUNTS_OF_FAILURE)
 
 
 class FactsCheck:
@@ -48,15 +53,25 @@ class FactsCheck:
         self._before: Fact | None = None
         self._has_ended = False
         self._segment = 0
-        self._second = ""  # the last time that was looked at, as far as its seconds
+        self._second = ""  # of the last time that was looked at, with its full stop
 
     def look_at(self, line: JournalLine) -> None:
-        if len(self.findings) >= MOST_FINDINGS:
-            return
+        fact = line.fact
+        if canonical_json(fact) != line.raw or not self._is_time(fact.at) or not self._follows(line):
+            self._note(line, self._faults(line))
+        if isinstance(fact, Reply | Failure):
+            if not _is_sound(fact):
+                self._note(line, _faults_of_call(fact))
+        elif isinstance(fact, RunStarted):
+            self._note(line, _faults_of_start(fact))
+        elif isinstance(fact, RunEnded):
+            self._has_ended = True
+        self._before, self._segment = fact, line.segment
+
+    def _note(self, line: JournalLine, faults: Iterator[str]) -> None:
         where = f"journal/{line.segment:06d}.jsonl"
-        self.findings += [Discrepancy(where, line.number, what) for what in self._faults(line)]
-        self._before, self._segment = line.fact, line.segment
-        self._has_ended = self._has_ended or isinstance(line.fact, RunEnded)
+        left = MOST_FINDINGS - len(self.findings)
+        self.findings += [Discrepancy(where, line.number, what) for what in islice(faults, left)]
 
     def _faults(self, line: JournalLine) -> Iterator[str]:
         fact = line.fact
@@ -65,21 +80,24 @@ class FactsCheck:
         if not self._is_time(fact.at):
             yield f"at: found {quoted(fact.at)}; expected a time as 2026-01-31T09:30:00.000Z, and none before 1970"
         yield from self._out_of_order(line)
-        if isinstance(fact, Reply | Failure):
-            yield from _faults_of_call(fact)
-        elif isinstance(fact, RunStarted):
-            yield from _faults_of_start(fact)
 
     def _is_time(self, at: str) -> bool:
-        if not _AT.fullmatch(at) or at < "1970":
+        if at[:20] == self._second:
+            return at[20:] in _MILLISECONDS
+        if not _SECOND.fullmatch(at[:20]) or at[20:] not in _MILLISECONDS or at < "1970":
             return False
-        if at[:19] != self._second:
-            try:
-                datetime.fromisoformat(at)
-            except ValueError:
-                return False
-            self._second = at[:19]
+        try:
+            datetime.fromisoformat(at)
+        except ValueError:
+            return False
+        self._second = at[:20]
         return True
+
+    def _follows(self, line: JournalLine) -> bool:
+        """True for what most lines are: an answer after another, in the same segment."""
+        calls = (Reply, Failure)
+        in_segment = line.segment == self._segment and not self._has_ended
+        return in_segment and type(line.fact) in calls and type(self._before) in calls
 
     def _out_of_order(self, line: JournalLine) -> Iterator[str]:
         fact, before = line.fact, self._before
@@ -98,6 +116,14 @@ class FactsCheck:
             yield f"seals segment {fact.segment}; expected {self._segment}, which is before this one"
 
 
+def _is_sound(fact: Reply | Failure) -> bool:
+    counts = _counts_of_reply(fact) if isinstance(fact, Reply) else _counts_of_failure(fact)
+    is_counted = all(count is None or count >= 0 for count in counts)
+    if not is_counted or fact.attempt < 1 or (fact.judge and fact.role == "candidate"):
+        return False
+    return isinstance(fact, Reply) or _is_status(fact.status)
+
+
 def _faults_of_call(fact: Reply | Failure) -> Iterator[str]:
     for name in _COUNTS_OF_REPLY if isinstance(fact, Reply) else _COUNTS_OF_FAILURE:
         value = getattr(fact, name)
@@ -107,10 +133,12 @@ def _faults_of_call(fact: Reply | Failure) -> Iterator[str]:
         yield f"attempt: found {fact.attempt}; expected 1 or more"
     if fact.role == "candidate" and fact.judge:
         yield f"judge: found {fact.judge}, of what the candidate said; expected none"
-    if fact.request_sha256 is not None and not is_sha256(fact.request_sha256):
-        yield f"request_sha256: found {quoted(fact.request_sha256)}; expected 64 hexadecimal digits"
-    if isinstance(fact, Failure) and fact.status is not None and not 0 <= fact.status <= 999:
+    if isinstance(fact, Failure) and not _is_status(fact.status):
         yield f"status: found {fact.status}; expected a status of HTTP"
+
+
+def _is_status(status: int | None) -> bool:
+    return status is None or 0 <= status <= 999
 
 
 def _faults_of_start(fact: RunStarted) -> Iterator[str]:

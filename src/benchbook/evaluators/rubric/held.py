@@ -32,21 +32,18 @@ class RubricFactsCheck:
         self._n_outputs_left = self._outputs.n if self._outputs is not None and state.ended is not None else 0
         self._held = HeldFacts(record.journal)
 
-    def look_at(self, sample: int, item: Item, facts: list[SampleFact]) -> None:
-        if self._held.are_enough:
-            return
+    def look_at(self, sample: int, item: Item, facts: list[SampleFact]) -> SampleHistory:
+        """Hold the facts of a sample one after the other; what they come to is returned."""
         self._n_outputs_left -= self._outputs is not None and sample in self._outputs
         history = SampleHistory(self._plan, self._spec, self._derivation, item)
         hashes: dict[str | int, str] = {}  # of what the candidate is asked, and each judge
         for fact in facts:
-            what = (
-                self._of_candidate(fact, history, hashes, item)
-                if fact.role == "candidate"
-                else self._of_judge(fact, history, hashes, item)
-            )
-            if what is not None:
+            hold = self._of_candidate if fact.role == "candidate" else self._of_judge
+            what = hold(fact, history, hashes, item)
+            if what is not None and not self._held.are_enough:
                 self._held.add(fact, what)
             history.add(fact)
+        return history
 
     def findings(self) -> list[Discrepancy]:
         if self._n_outputs_left > 0 and not self._held.findings:

@@ -64,8 +64,8 @@ from benchbook.writing import write_file
 
 DERIVED_FILES = ("samples.parquet", "aggregates.json", "decision.json", "manifest.json")
 
-# Called with each sample, its item and its facts before they are used; `verify` compares requests there.
-SampleCheck = Callable[[int, Item, list[SampleFact]], None]
+# Called with each sample, its item and its facts, to say what came of them; `verify` holds them against the plan there.
+SampleCheck = Callable[[int, Item, list[SampleFact]], SampleHistory]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,9 @@ class _Counts:
         for sample, facts in self._samples():
             item = evalset[sample % self.plan.n_items]
             if check is not None:
-                check(sample, item, facts)
-            history = read_history(facts, self.plan, self.spec, self.derivation, item)
+                history = check(sample, item, facts)
+            else:
+                history = read_history(facts, self.plan, self.spec, self.derivation, item)
             self._count_paid(history)
             if self._items is not None and sample % self.plan.n_items not in self._items:
                 self.sums["after_the_decision"] += was_asked(facts)
