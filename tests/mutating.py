@@ -198,6 +198,10 @@ _FACTS: list[Mutation] = [
     ("another-spec-hash", put("run_started", spec_sha256=WRONG)),
     ("another-spec", put("run_started", spec="rubric@v9")),
     ("another-plan", in_start("identity", lambda one: one | {"plan": one["plan"] | {"spec": "rubric@v2"}})),
+    ("a-plan-of-another-spec", arrange(lambda facts: _replanned(facts, spec="rubric@v9"))),
+    ("a-plan-of-another-specs-hash", arrange(lambda facts: _replanned(facts, spec_sha256=WRONG))),
+    ("another-template-in-the-plan", arrange(lambda facts: _other_template(facts))),
+    ("a-sample-left-out", arrange(lambda facts: _left_out(facts))),
     ("another-set-in-the-plan", arrange(lambda facts: _planned(facts, WRONG))),
     ("inputs-left-out", in_start("inputs", lambda one: {})),
     ("an-inputs-hash", in_start("inputs", lambda one: one | {min(one): WRONG})),
@@ -270,9 +274,28 @@ _FACTS: list[Mutation] = [
 
 
 def _planned(facts: Facts, sha256: str) -> None:
-    """A plan of another set than the one in the inputs, under a hash that fits it."""
+    """A plan of another set than the one in the inputs."""
     plan = facts[0]["identity"]["plan"]
-    plan["evalset_sha256" if "evalset_sha256" in plan else "set_sha256"] = sha256
+    _replanned(facts, **{"evalset_sha256" if "evalset_sha256" in plan else "set_sha256": sha256})
+
+
+def _other_template(facts: Facts) -> None:
+    if "prompt_template" not in facts[0]["inputs"]:
+        raise NotHereError("no template of one's own")
+    _replanned(facts, prompt_template_sha256=WRONG)
+
+
+def _left_out(facts: Facts) -> None:
+    """All facts of a sample, of a run that does not say that some may be missing."""
+    if "accepts_unanswered" in _of(facts, "run_ended"):
+        raise NotHereError("it was ended with unanswered samples")
+    sample = _of(facts, "reply", last=True)["sample"]
+    facts[:] = [fact for fact in facts if fact.get("sample") != sample]
+
+
+def _replanned(facts: Facts, **changes: Any) -> None:
+    """A changed plan, under a hash that fits it."""
+    facts[0]["identity"]["plan"] |= changes
     started = msgspec.convert({name: value for name, value in facts[0].items() if name != "kind"}, RunStarted)
     facts[0]["plan_sha256"] = evaluator_named(started.spec).plan_sha256(started)
 

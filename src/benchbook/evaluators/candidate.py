@@ -229,6 +229,17 @@ def template_of(record: Record, started: RunStarted) -> PromptTemplate:
     )
 
 
+def template_fault(record: Record, started: RunStarted) -> str | None:
+    """The words for a user's own template whose hash is not the one in the plan; None where it is, or there is none."""
+    sha256 = started.inputs.get("prompt_template")
+    if sha256 is None:
+        return None
+    planned = candidate_plan_of(started).prompt_template_sha256
+    text = record.read_input(sha256).decode("utf-8-sig" if derivation_of(started) >= 3 else "utf-8")
+    found = [hashlib.sha256(one.encode("utf-8")).hexdigest() for one in (text, text.replace("\r\n", "\n"))]
+    return None if planned in found else f"the plan is of another template than the record keeps: {planned}"
+
+
 class CandidateRequests:
     """The bytes of each request that a plan leads to, where only the candidate is asked."""
 

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from benchbook.ask.work import is_answered
+from benchbook.evaluators.candidate import template_fault
 from benchbook.record.checking import MOST_FINDINGS
 from benchbook.record.derived_files import Discrepancy, place_of_fact
 from benchbook.record.facts import Failure, Reply, Role, SampleFact
+from benchbook.record.folder import Record
+from benchbook.record.state import JournalState
+from benchbook.text import plural
 
 NOBODY_ASKED = "names a request, and nobody was asked: it was made elsewhere"
 AFTER_THE_END = "comes after a fact that ended the sample"
 
 
 class HeldFacts:
-    """The first findings about a record's facts, each with its place in the journal."""
+    """The first findings about a record's facts, each with its place in the journal. `n_finished` counts samples."""
 
-    def __init__(self, journal: Path) -> None:
-        self._journal = journal
+    def __init__(self, record: Record, state: JournalState) -> None:
+        self._journal = record.journal
+        self._state = state
+        self.n_finished = 0
         self.findings: list[Discrepancy] = []
+        if (what := template_fault(record, state.started)) is not None:
+            self.findings.append(Discrepancy("journal/000001.jsonl", 1, what))
 
     @property
     def are_enough(self) -> bool:
@@ -47,6 +54,15 @@ class HeldFacts:
             elif is_ended:
                 self.add(fact, AFTER_THE_END)
             is_ended = is_ended or is_answered([fact])
+        self.n_finished += is_ended
+
+    def hold_end(self) -> None:
+        """Hold the run's end against its samples: it says of all that they have their outcome, unless it was accepted
+        that some have none."""
+        ended, n_left = self._state.ended, self._state.n_samples - self.n_finished
+        if ended is not None and not ended.accepts_unanswered and n_left > 0 and not self.findings:
+            what = f"the run has ended, and {plural(n_left, 'sample')} of {self._state.n_samples:,} have no outcome"
+            self.findings.append(Discrepancy("journal", None, what))
 
     def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
         """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""

@@ -216,7 +216,10 @@ def _check_start(state: JournalState, evaluator: Evaluator) -> Iterator[Discrepa
     if found != planned:
         sizes = " and ".join(f"{n} items, {repeats} times" for n, repeats in (found, planned))
         yield Discrepancy(_FIRST_SEGMENT, 1, f"n_items and repeats are not those of the plan: {sizes}")
-    for name, sha256 in inputs_of_plan(evaluator.plan_of(started), started.inputs):
+    plan: Any = evaluator.plan_of(started)
+    if (plan.spec, plan.spec_sha256) != (started.spec, started.spec_sha256):
+        yield Discrepancy(_FIRST_SEGMENT, 1, f"the plan is of {plan.spec}, and the fact of {started.spec}")
+    for name, sha256 in inputs_of_plan(plan, started.inputs):
         if sha256 != started.inputs[name]:
             what = f"the plan is of another {name} than the record keeps: {sha256}, and {started.inputs[name]}"
             yield Discrepancy(_FIRST_SEGMENT, 1, what)

@@ -26,7 +26,7 @@ from benchbook.evaluators.registry import samples_type, start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.library.objects import CorrectnessRun
-from benchbook.record.facts import Failure, Interrupted, Reply, RunEnded
+from benchbook.record.facts import Failure, Interrupted, Reply, Resumed, RunEnded
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.tables import read_rows
@@ -145,7 +145,8 @@ def test_until_its_run_is_ended_what_is_unanswered_is_of_no_mean(record_of: Reco
 
 
 def test_once_its_run_is_ended_as_it_is_each_counts_0(record_of: RecordOf) -> None:
-    record = record_of(FACTS, STOPPED, RunEnded(accepts_unanswered=True))
+    resumed = Resumed(code_version={}, environment={}, config={})
+    record = record_of(FACTS, STOPPED, resumed, RunEnded(accepts_unanswered=True))
     file, decision = (made := derived_of(record)).aggregates, made.decision
     assert (file.n_scored, file.n_skipped, file.n_unanswered) == (2, 1, 3)
     assert (file.primary_score, file.interval.n, file.misses["unanswered"]) == (0.166666667, 6, 3)

@@ -182,9 +182,7 @@ def test_reports_say_it_in_words(results: dict[int, RunResult], pieces: Any) -> 
 
 def test_a_record_of_before_verifies_byte_for_byte_and_keeps_what_it_had(tmp_path: Path) -> None:
     """Made by the commit before intervals of all aggregates, with bounds asked for and three repeats."""
-    folder = tmp_path / "record"
-    shutil.copytree(BEFORE, folder)
-    record = Record(folder)
+    record = Record(shutil.copytree(BEFORE, tmp_path / "b"))
     assert [str(finding) for finding in verify(record).findings] == []
     (tmp_path / "again").mkdir()
     again = derive(record, tmp_path / "again")

@@ -158,7 +158,7 @@ class _RequestCheck:
 
     def __init__(self, record: Record, state: JournalState) -> None:
         self._requests = CandidateRequests(candidate_plan_of(state.started), template_of(record, state.started))
-        self._held = HeldFacts(record.journal)
+        self._held = HeldFacts(record, state)
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
         del sample
@@ -166,6 +166,7 @@ class _RequestCheck:
             self._held.hold_once_asked(facts, "candidate", request_sha256(self._requests.candidate(item)))
 
     def findings(self) -> list[Discrepancy]:
+        self._held.hold_end()
         return self._held.findings
 
 
@@ -174,7 +175,7 @@ class _PredictionCheck:
 
     def __init__(self, record: Record, state: JournalState) -> None:
         self._expected = _predictions_of(record, state)
-        self._held = HeldFacts(record.journal)
+        self._held = HeldFacts(record, state)
 
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
         del sample, item

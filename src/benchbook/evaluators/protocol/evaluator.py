@@ -245,7 +245,7 @@ class _Check:
         self._requests = ProtocolRequests(open_samples(record, started, protocol_plan_of(started)))
         judgements = started.inputs.get("judgements")
         self._replies = [one.raw for one in read_judgements(record.input(judgements))] if judgements else None
-        self._held = HeldFacts(record.journal)
+        self._held = HeldFacts(record, state)
         self._n_held = 0
 
     def look_at(self, number: int, sample: ProtocolSample, facts: list[Reply | Failure]) -> None:
@@ -261,6 +261,8 @@ class _Check:
     def findings(self) -> list[Discrepancy]:
         if self._replies is not None and self._n_held < len(self._replies) and not self._held.findings:
             self._held.add_missing(self._n_held, "the file of judgements has one")
+        elif self._replies is None:
+            self._held.hold_end()
         return self._held.findings
 
 

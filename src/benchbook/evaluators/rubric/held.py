@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from benchbook.ask.requests import request_sha256
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
@@ -9,6 +11,7 @@ from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
 from benchbook.evaluators.held_facts import AFTER_THE_END, NOBODY_ASKED, HeldFacts, other_request, said
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.recorded_outputs import KnownOutputs, read_outputs
+from benchbook.evaluators.rubric.asking import is_finished
 from benchbook.evaluators.rubric.plan import Plan, Requests, plan_of
 from benchbook.evaluators.rubric.reading import spec_of
 from benchbook.evaluators.rubric.steps import SampleHistory
@@ -30,7 +33,7 @@ class RubricFactsCheck:
         self._requests = Requests(self._plan, self._spec, template_of(record, state.started))
         self._outputs = _outputs_of(record, state.started, self._plan)
         self._n_outputs_left = self._outputs.n if self._outputs is not None and state.ended is not None else 0
-        self._held = HeldFacts(record.journal)
+        self._held = HeldFacts(record, state)
 
     def look_at(self, sample: int, item: Item, facts: list[SampleFact]) -> SampleHistory:
         """Hold the facts of a sample one after the other; what they come to is returned."""
@@ -43,12 +46,15 @@ class RubricFactsCheck:
             if what is not None and not self._held.are_enough:
                 self._held.add(fact, what)
             history.add(fact)
+        self._held.n_finished += is_finished(history)
         return history
 
     def findings(self) -> list[Discrepancy]:
         if self._n_outputs_left > 0 and not self._held.findings:
             what = f"lacks {self._n_outputs_left} of the outputs in the file that it was made of"
             return [Discrepancy("journal", None, what)]
+        if self._plan.until_decided is msgspec.UNSET:  # else the decision ends it
+            self._held.hold_end()
         return self._held.findings
 
     def _of_candidate(
