@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.evaluators.verify import verify
-from benchbook.record.first_difference import first_difference
+from benchbook.record.first_difference import first_difference, lines_differ
 from benchbook.record.folder import Record
+from benchbook.text import looks_like
 from scored import scored
 
 WAS = '{\n  "a": "é",\n  "b": [],\n  "c": 2\n}\n'.encode()
@@ -73,6 +74,14 @@ def test_what_was_done_to_all_of_a_file_is_named(found: bytes, says: str) -> Non
         pytest.param(r"\u200b", "\u200b",
             r"found '\\u200b'; the journal gives '\u200b' (U+005C where the journal gives U+200B)", id="an-escape",
         ),
+        pytest.param("a\u3164", "a", r"found 'a\u3164'; the journal gives 'a' (U+3164 where the journal gives the end)",
+            id="a-blank-letter",
+        ),
+        pytest.param(
+            "\u2764\ufe0f", "\u2764",
+            "found '\u2764\\ufe0f'; the journal gives '\u2764' (U+FE0F where the journal gives the end)",
+            id="a-variant",
+        ),
         pytest.param("    x", "  x", "found '    x'; the journal gives '  x'", id="indentation"),
         pytest.param(
             "y" * 100 + "1" + "z" * 100, "y" * 100 + "2" + "z" * 100,
@@ -97,6 +106,15 @@ def test_both_sides_never_look_alike(one: str, other: str) -> None:
         return
     left, _, right = said.removeprefix("found ").partition("; the journal gives ")
     assert left != right
+
+
+@pytest.mark.parametrize("character", [chr(one) for one in (*range(32), 0xAD, 0x34F, 0x61C, 0x180E, 0x2028, 0xE0041)])
+def test_what_can_t_be_seen_is_an_escape_and_its_code_point_is_told(character: str) -> None:
+    said = lines_differ(f"pay{character} 1".encode(), b"pay 1", "it is")
+    left, _, right = said.removeprefix("found ").partition("; it is ")
+    assert looks_like(left) != looks_like(right)
+    assert character not in said
+    assert character.isascii() or f"U+{ord(character):04X} where it is U+0020" in said
 
 
 @pytest.mark.parametrize("name", ["decision.json", "samples.jsonl", "manifest.json"])

@@ -11,8 +11,12 @@ import pytest
 
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evalsets import open_evalset
-from benchbook.record.folder import Record
+from benchbook.evaluators.registry import evaluator_named
+from benchbook.evaluators.settings import RunConfig
+from benchbook.evaluators.verify import verify
+from benchbook.record.folder import Record, create_record
 from benchbook.record.inputs import HeldInputs
+from mutating import MUTATIONS
 from running import benchbook_here, options, run, write_items
 from scripted_server import ScriptedServer, always_good, running
 
@@ -124,3 +128,25 @@ def test_inputs_are_held_again_where_they_look_otherwise(tmp_path: Path) -> None
 def test_an_input_is_named_by_a_hash_and_by_nothing_else(tmp_path: Path, name: str) -> None:
     with pytest.raises(RecordError, match="expected 64 hexadecimal digits"):
         Record(tmp_path).input(name)
+
+
+def test_a_set_that_changes_between_its_reading_and_its_copying_begins_no_record(tmp_path: Path) -> None:
+    path = write_items(tmp_path / "items.jsonl", 3)
+    config = RunConfig(evalset=str(path), model="openai/m@2026-01-01", judge="openai/j@2026-01-01")
+    prepared = evaluator_named(config.spec).prepare(config)
+    _change(path)
+    with pytest.raises(UsageError, match=r"evalset: was changed while it was read \(its sha256 was \w+, and is \w+\)"):
+        create_record(tmp_path, "run", dict(prepared.inputs), lambda inputs: prepared.first_fact("run", inputs, None))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_names_the_template_that_the_record_keeps(tmp_path: Path) -> None:
+    with running(always_good) as server:
+        stopped(tmp_path, server)
+        assert benchbook_here("run", "--resume", "run", "--runs", str(tmp_path / "runs")).returncode == 0
+    record = Record(tmp_path / "runs" / "run")
+    assert verify(record).holds
+    dict(MUTATIONS)["another-template-in-the-plan"](record.path)
+    assert [one.what for one in verify(record).findings] == [
+        f"the plan is of another template than the record keeps: {'0' * 64}"
+    ]

@@ -18,7 +18,7 @@ from benchbook.catalog.queries import find_run, leaderboard
 from benchbook.comparison.experiment import named_experiment
 from benchbook.errors import UsageError
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.folder import Record, records_in
+from benchbook.record.folder import Record, misnamed, records_in
 from running import benchbook_here
 from scored import scored
 
@@ -116,6 +116,13 @@ def test_it_is_no_part_of_an_experiment(tmp_path: Path) -> None:
     (tmp_path / "between").rename(second)
     with pytest.raises(UsageError, match="no whole record"):
         named_experiment("weather", records_in(tmp_path))
+
+
+def test_a_name_that_only_looks_like_the_records_is_told_apart(runs: Path) -> None:
+    for name, shown in (("\u0430", r"\u0430"), ("a\u200b", r"a\u200b"), ("a\udcff", r"a\udcff")):
+        assert str(misnamed(Record(runs / name), "a")).startswith(
+            f"the folder is called '{shown}', and the record in it is 'a'"
+        )
 
 
 def test_a_link_beside_its_record_is_no_record_of_its_own(runs: Path) -> None:

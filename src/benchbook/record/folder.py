@@ -98,8 +98,11 @@ def misnamed(record: Record, run_id: str) -> str | None:
     names = (record.run_id, Path(os.path.realpath(record.path)).name)
     if run_id in names:
         return None
+    folder = record.run_id.encode("unicode_escape").decode(
+        "ascii"
+    )  # an id is ASCII: what only looks like it is told apart
     return (
-        f"the folder is called {quoted(record.run_id, 100)}, and the record in it is {quoted(run_id, 100)}: rename the "
+        f"the folder is called {quoted(folder, 100)}, and the record in it is {quoted(run_id, 100)}: rename the "
         "folder, or name the record by its hash (verify --expect HASH)"
     )
 

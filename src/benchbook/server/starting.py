@@ -119,11 +119,12 @@ def evalset_file(services: Services, name: str) -> str:
 def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
     """A copy of a record's eval set under its name, from which the next record takes its `dataset_id`."""
     name = dataset_id if dataset_id is not None and RUN_ID.fullmatch(dataset_id) else source.name
-    form = open_record(source.parents[1]).started().identity.get("evalset_form", "jsonl")
+    record = open_record(source.parents[1])
+    form = record.started().identity.get("evalset_form", "jsonl")
     path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.{form}"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, source.read_bytes())
+        write_file(path, record.read_input(source.name))
     return path
 
 
