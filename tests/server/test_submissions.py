@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -29,13 +30,15 @@ from server.test_writing import NDJSON, V1, begun, lines, put, runs_of, send
 
 CHUNKS = f"{V1}/runs/sent/predictions/chunks"
 FINISH = f"{V1}/runs/sent/predictions/finish"
+NOBODY = "http://127.0.0.1:1/v1"  # nobody answers there
 Monkey = pytest.MonkeyPatch
 
 
 @pytest.fixture
 def api(records: Path, tmp_path: Path) -> Iterator[Api]:
     """A server of the test's own; the catalog does not matter here."""
-    opened = api_over(copied(records, tmp_path), str(tmp_path / "c.sqlite"), inputs=tmp_path)
+    more: dict[str, Any] = {"inputs": tmp_path, "endpoints": (NOBODY,)}
+    opened = api_over(copied(records, tmp_path), str(tmp_path / "c.sqlite"), **more)
     yield opened
     opened.app.stop()
 
@@ -132,8 +135,8 @@ def test_of_many_that_begin_at_once_one_does(api: Api) -> None:
 def test_an_id_is_one_runs_alone(api: Api, tmp_path: Path) -> None:
     begun(api)
     shutil.copy(tmp_path / "runs" / "a" / "inputs" / api.json(f"{V1}/runs/a")["dataset_sha256"], tmp_path / "x.jsonl")
-    config = {"evalset": "x.jsonl", "model": "org/m@1", "spec": "answer_correctness@v1", "run_id": "sent"}
-    assert api.problem(f"{V1}/runs", "POST", json={"config": config}) == (409, "there is a run 'sent' already")
+    config = {"evalset": "x.jsonl", "model": "openai/m@1", "model_base_url": NOBODY, "spec": "answer_correctness@v1"}
+    assert api.problem(f"{V1}/runs", "POST", json={"config": config | {"run_id": "sent"}}) == (409, "there is a run 'sent' already")
     begin = {"run_id": "sent", "evalset": "x.jsonl", "model": "org/m@1"}
     problem = api.problem(f"{V1}/submissions", "POST", json=begin)
     assert problem == (409, "predictions are being sent for 'sent' already")
@@ -364,7 +367,7 @@ class Sending(RuleBasedStateMachine):
         ids = [one for key in sorted(self.chunks) for one in self.chunks[key]]
         status = self.ask("POST", f"/runs/{self.name}/predictions/finish", moment)
         if len(set(ids)) != len(ids):
-            assert status == 422
+            assert status in (None, 422)
         elif status == 201 or self.there() is None:
             assert recorded(self.api, self.name) == ids
             self.chunks = None
@@ -383,4 +386,6 @@ def test_what_was_acknowledged_is_there_after_any_steps(api: Api) -> None:
     for process in ("live", "experiment"):  # the fewer records, the quicker each look at them
         with suppress(OSError):
             shutil.rmtree(runs_of(api) / process)
-    run_state_machine_as_test(Here, settings=examples(max_examples=15, stateful_step_count=10, deadline=None))
+    phases = (Phase.explicit, Phase.reuse, Phase.generate)  # a shorter failure is not worth minutes
+    quick = examples(max_examples=15, stateful_step_count=10, deadline=None, phases=phases)
+    run_state_machine_as_test(Here, settings=quick)
