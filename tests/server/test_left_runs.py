@@ -139,10 +139,11 @@ def test_files_of_runs_that_have_ended_are_swept(started: Path, tmp_path: Path) 
 
 
 def test_a_server_that_ended_before_it_had_said_what_to_run(started: Path) -> None:
-    with (started / "mine.lock").open("w+b") as lock:
+    with (started / "mine.lock").open("w+b") as lock, Path(os.devnull).open("wb") as word:
+        descriptors = lock.fileno(), word.fileno()
         done = subprocess.run(
-            [sys.executable, "-m", "benchbook.server.child", str(lock.fileno())],
-            input=b'{"evalset": "it', pass_fds=(lock.fileno(),), capture_output=True, check=False,
+            [sys.executable, "-m", "benchbook.server.child", *map(str, descriptors)],
+            input=b'{"evalset": "it', pass_fds=descriptors, capture_output=True, check=False,
         )  # fmt: skip
         lock.seek(0)
         assert len(lock.read().split(b" ")) == 2

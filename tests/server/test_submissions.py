@@ -136,7 +136,10 @@ def test_an_id_is_one_runs_alone(api: Api, tmp_path: Path) -> None:
     begun(api)
     shutil.copy(tmp_path / "runs" / "a" / "inputs" / api.json(f"{V1}/runs/a")["dataset_sha256"], tmp_path / "x.jsonl")
     config = {"evalset": "x.jsonl", "model": "openai/m@1", "model_base_url": NOBODY, "spec": "answer_correctness@v1"}
-    assert api.problem(f"{V1}/runs", "POST", json={"config": config | {"run_id": "sent"}}) == (409, "there is a run 'sent' already")
+    assert api.problem(f"{V1}/runs", "POST", json={"config": config | {"run_id": "sent"}}) == (
+        409,
+        "there is a run 'sent' already",
+    )
     begin = {"run_id": "sent", "evalset": "x.jsonl", "model": "org/m@1"}
     problem = api.problem(f"{V1}/submissions", "POST", json=begin)
     assert problem == (409, "predictions are being sent for 'sent' already")

@@ -267,8 +267,9 @@ def test_a_run_is_started_and_comes_to_its_end(records: Path, tmp_path: Path) ->
         urls = {"model_base_url": server.base_url, "judge_base_url": server.base_url}
         answer = api.ask("POST", f"{V1}/runs", json=config(run_id="mine", confidence="none", **urls))
         assert (answer.status_code, answer.json(), answer.headers["location"]) == (
-            202, {"run_id": "mine"}, "/api/v1/runs/mine",
+            202, {"run_id": "mine", "state": "begun", "detail": None}, "/api/v1/runs/mine",
         )  # fmt: skip
+        assert api.get(f"{V1}/runs/mine").status_code == 200
         child = api.app.services.children._running["mine"]
         log = tmp_path / "runs" / ".server" / "started" / "mine.log"
         assert child.wait(60) == 0, log.read_text(encoding="utf-8")

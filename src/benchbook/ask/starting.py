@@ -101,8 +101,10 @@ async def start(
     config: Settings,
     on_progress: ProgressHandler | None = None,
     source: str | Path | None = None,
+    on_begun: Callable[[Record], None] = lambda _: None,
 ) -> RunResult[_Derived_co]:
-    """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if any.
+    """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if any; `on_begun`
+    is called once the record is there.
 
     Raises: UsageError and its kin before anything is written; RecordError.
     """
@@ -113,6 +115,7 @@ async def start(
         record = create_record(
             config.runs, run_id, dict(prepared.inputs), lambda inputs: prepared.first_fact(run_id, inputs, source)
         )
+        on_begun(record)
         return await _sit(evaluator, record, config, prepared, means, None, on_progress)
 
 

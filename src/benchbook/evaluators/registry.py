@@ -5,7 +5,7 @@ An installed package adds its own by an entry point of the group `benchbook.eval
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -189,13 +189,16 @@ def settings_asked_for(
 
 
 async def start_run(
-    config: SittingSettings, on_progress: ProgressHandler | None = None, source: str | Path | None = None
+    config: SittingSettings,
+    on_progress: ProgressHandler | None = None,
+    source: str | Path | None = None,
+    on_begun: Callable[[Record], None] = lambda _: None,
 ) -> RunResult[Any]:
     """Begin a record under the evaluator that the settings name, and ask all of its plan.
 
     Raises: as `ask.starting.start`.
     """
-    return await start(evaluator_asked_for(config.spec), config, on_progress, source)
+    return await start(evaluator_asked_for(config.spec), config, on_progress, source, on_begun)
 
 
 async def resume_run(

@@ -200,7 +200,7 @@ class _Exchange:
             except ProblemError as problem:
                 await self._problem(problem)
             except BenchbookError as error:
-                await self._problem(problem_of(error, str(self._app.services.settings.runs)))
+                await self._problem(problem_of(error, self._app.services.settings))
             except _Gone:
                 self.status = 499
             except Exception as error:  # no internals go out

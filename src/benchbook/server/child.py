@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -14,23 +15,28 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
+from typing import BinaryIO
 
 import msgspec
 
 from benchbook.ask.identity import storable_config
 from benchbook.ask.work import run_async
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.locks import is_locked, locked_folder
-from benchbook.server.problems import ProblemError
+from benchbook.record.folder import RUN_ID, is_record
+from benchbook.server.problems import ProblemError, hidden, problem_bytes, problem_of
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import seen_environment
+from benchbook.server.types import Problem
 from benchbook.text import visible
 
 _MOST_AT_ONCE = 4
+_MOST_BEGINNINGS = 1_000
 _STOP_S, _LOOK_AGAIN_S = 20.0, 0.05
+_SAYS = "benchbook: "
 
 
 class Children:
@@ -39,10 +45,14 @@ class Children:
     Each holds a lock on a file of its own for as long as its process lives, and writes into it which process that is.
     """
 
+    patience_s = 10.0  # for which a run's record is waited for
+
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._folder = settings.runs / STATE_FOLDER / "started"
         self._lock = Lock()
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._beginnings: dict[str, _Beginning] = {}
         self._left = self._left_by_another()
 
     @property
@@ -52,13 +62,45 @@ class Children:
             return len(self._running) + len(self._left)
 
     def has(self, run_id: str) -> bool:
-        """True while a run of this id, started here, goes on."""
+        """True while a run of this id, started over HTTP, goes on."""
         with self._lock:
             self._forget_ended()
-            return run_id in self._running
+            return run_id in self._running or run_id in self._left
 
-    def start(self, config: RunConfig) -> None:
-        """Begin the run. Its output goes to a file beside the tags. Raises: ProblemError (503, 409)."""
+    def start(self, config: RunConfig) -> bool:
+        """Begin the run, and wait a while for its record. True once it is there; False if it takes longer.
+
+        Its output goes to a file beside the tags. Raises: ProblemError (503, 409), and for what the run itself refuses.
+        """
+        child, beginning = self._started(config)
+        told = beginning.told(self.patience_s)
+        if isinstance(told, ProblemError):
+            with suppress(subprocess.TimeoutExpired):  # it still holds the lock of its id
+                child.wait(_STOP_S)
+            raise told
+        return told
+
+    def beginning_of(self, run_id: str) -> bool | ProblemError | None:
+        """As `start`, or the problem that it ended by; None for a run that was not started over HTTP.
+
+        Of those that another server started, whose word was not heard, the output tells.
+        """
+        log = self._folder / f"{run_id}.log"
+        if RUN_ID.fullmatch(run_id) is None or not log.is_file():
+            return None
+        if is_record(self._folder.parents[1] / run_id):
+            return True
+        with self._lock:
+            beginning = self._beginnings.get(run_id)
+        if beginning is not None:
+            return beginning.told()
+        if self.has(run_id):
+            return False
+        said = log.read_text("utf-8", "replace").splitlines()
+        why = [line.removeprefix(_SAYS) for line in said if line.startswith(_SAYS)]
+        return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, hidden(why[-1], self._settings) if why else _NO_WORD)
+
+    def _started(self, config: RunConfig) -> tuple[subprocess.Popen[bytes], _Beginning]:
         run_id = str(config.run_id)
         with self._lock:
             self._forget_ended()
@@ -72,23 +114,30 @@ class Children:
                 )
             self._folder.mkdir(parents=True, exist_ok=True)
             lock = self._locked(run_id)
+            reader, writer = os.pipe()
+            beginning = _Beginning(reader, self._settings)
             try:
                 with (self._folder / f"{run_id}.log").open("wb") as log:
                     child = subprocess.Popen(
-                        [sys.executable, "-m", "benchbook.server.child", str(lock)],
+                        [sys.executable, "-m", "benchbook.server.child", str(lock), str(writer)],
                         stdin=subprocess.PIPE,
                         stdout=log,
                         stderr=log,
                         start_new_session=True,  # a Ctrl-C at the server's terminal is for the server to pass on
                         env=seen_environment(_keys(config)),
-                        pass_fds=(lock,),
+                        pass_fds=(lock, writer),
                     )
             finally:
                 os.close(lock)  # the child has it now, and with it the lock
+                os.close(writer)
             if child.stdin is not None:
                 with suppress(BrokenPipeError), child.stdin as pipe:  # its log says why it ended
                     pipe.write(canonical_json(storable_config(config)))
             self._running[run_id] = child
+            self._beginnings[run_id] = beginning
+            for known in list(self._beginnings)[:-_MOST_BEGINNINGS]:
+                self._beginnings.pop(known).close()
+        return child, beginning
 
     def stop(self, run_id: str) -> bool:
         """Ask a run to end. True if it was going on."""
@@ -105,6 +154,8 @@ class Children:
         with self._lock:
             self._forget_ended()
             children, others = list(self._running.values()), list(self._left.values())
+            for beginning in self._beginnings.values():
+                beginning.close()
         for child in children:
             child.terminate()
         for other in others:
@@ -147,6 +198,45 @@ class Children:
                 if not other.goes_on:
                     other.path.unlink(missing_ok=True)
         return {run_id: other for run_id, other in found.items() if other.path.exists()}
+
+
+class _Beginning:
+    """The word of a run's process on how it began, by a pipe: that its record is there, or why there will be none."""
+
+    def __init__(self, reader: int, settings: Settings) -> None:
+        self._settings = settings
+        self._pipe = os.fdopen(reader, "rb")
+        self._lock = Lock()
+        self._told: bool | ProblemError = False
+
+    def told(self, patience_s: float = 0.0) -> bool | ProblemError:
+        """True once the record is there; False while nothing is known."""
+        with self._lock:
+            if self._told is False and not self._pipe.closed:
+                waiting = select.poll()
+                waiting.register(self._pipe, select.POLLIN)
+                if waiting.poll(patience_s * 1000):
+                    with self._pipe:
+                        self._told = _word(self._pipe.readline(), self._settings)
+            return self._told
+
+    def close(self) -> None:
+        with self._lock:
+            self._pipe.close()
+
+
+def _word(line: bytes, settings: Settings) -> bool | ProblemError:
+    if line == _BEGUN:
+        return True
+    try:
+        found = msgspec.json.decode(line, type=ready(Problem))
+    except msgspec.DecodeError:  # nothing: the process was killed
+        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, _NO_WORD)
+    return ProblemError(found.status, hidden(found.detail or found.title, settings))
+
+
+_BEGUN = b"begun\n"
+_NO_WORD = "the run's process ended before its record was there, and did not say why"
 
 
 def _there_already(run_id: str) -> ProblemError:
@@ -226,23 +316,35 @@ def _keys(config: RunConfig) -> list[str]:
 
 
 def main() -> int:
-    """Carry out a run in this process, and end as `benchbook run` does. The lock on the descriptor ends with it."""
-    lock = int(sys.argv[1])
-    os.set_inheritable(lock, False)
+    """Carry out a run in this process, and end as `benchbook run` does.
+
+    The lock on the one descriptor ends with it; to the other it says how it began.
+    """
+    lock, word = int(sys.argv[1]), os.fdopen(int(sys.argv[2]), "wb", buffering=0)
+    for descriptor in (lock, word.fileno()):
+        os.set_inheritable(descriptor, False)
     os.write(lock, f"{os.getpid()} {_beginning_of('self')}".encode("ascii"))
     try:
         config = config_from_mapping(msgspec.json.decode(sys.stdin.buffer.read(), type=dict), "config")
-        stop = run_async(start_run(config)).stop
+        stop = run_async(start_run(config, on_begun=lambda _: _say(word, _BEGUN))).stop
     except msgspec.DecodeError:
         sys.stderr.write("benchbook: the server ended before it had said what to run\n")
         return 3
     except BenchbookError as error:
-        sys.stderr.write(f"benchbook: {visible(str(error))}\n")
+        sys.stderr.write(f"{_SAYS}{visible(str(error))}\n")
+        problem = problem_of(error)
+        _say(word, problem_bytes(problem.status, problem.detail) + b"\n")
         return error.exit_code
     if stop.reason is not None:
         sys.stderr.write(f"stopped: {visible(stop.reason)}\n")
         return 3
     return 0
+
+
+def _say(word: BinaryIO, line: bytes) -> None:
+    if not word.closed:  # it was told before
+        with suppress(OSError), word:  # the server has ended
+            word.write(line)
 
 
 if __name__ == "__main__":

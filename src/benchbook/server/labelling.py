@@ -139,13 +139,13 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_books(call: Request) -> BookList:
     books, damaged = list[Book](), list[DamagedBook]()
-    runs = call.services.settings.runs
-    for path in sorted(runs.glob("[!.]*")):
+    settings = call.services.settings
+    for path in sorted(settings.runs.glob("[!.]*")):
         if is_of_labels(Record(path)):
             try:
                 books.append(_shown(open_labels(path)))
             except BenchbookError as error:
-                damaged.append(DamagedBook(book=path.name, error=problem_of(error, str(runs)).detail or str(error)))
+                damaged.append(DamagedBook(book=path.name, error=problem_of(error, settings).detail or str(error)))
     return BookList(books=tuple(books), damaged=tuple(damaged) or msgspec.UNSET)
 
 
@@ -346,7 +346,7 @@ def _answer(
                 answers = answer_card(run.record, book, confidence=asked.confidence, seed=asked.seed)
                 words = answer_card_words(answers)
         except (UsageError, RecordError) as error:
-            reason = problem_of(error, str(services.settings.runs)).detail
+            reason = problem_of(error, services.settings).detail
     return CalibrationAnswer(
         book=book.path.name,
         run_id=book.started.run_id,

@@ -57,6 +57,10 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=starting.start_run, body=questions.RunNew, answers=(types.Started,), status=202, scope="write",
     ),
     Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/start", name="getStart",
+        summary="How far a run is that was started here.", handler=starting.get_start, answers=(types.Started,),
+    ),
+    Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}", name="getRun", summary="One run.",
         handler=runs.get_run, answers=(types.RunRow,),
     ),

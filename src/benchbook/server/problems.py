@@ -19,6 +19,7 @@ from starlette.types import Receive
 
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, RecordError, RecordLockedError, UsageError
+from benchbook.server.settings import Settings
 from benchbook.server.types import Problem
 from benchbook.text import shorten, storable
 
@@ -36,8 +37,8 @@ class ProblemError(Exception):
         self.headers = headers or {}
 
 
-def problem_of(error: BenchbookError, folder: str) -> ProblemError:
-    """The answer to an error of ours. It hides where on this machine the folder of records is."""
+def problem_of(error: BenchbookError, settings: Settings | None = None) -> ProblemError:
+    """The answer to an error of ours. It hides where on this machine the folders of `settings` are."""
     if (problem := disk_problem(error)) is not None and problem.status == HTTPStatus.INSUFFICIENT_STORAGE:
         return problem
     status = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -50,7 +51,15 @@ def problem_of(error: BenchbookError, folder: str) -> ProblemError:
             pass
         case _:
             return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "what is asked for can't be read at the moment")
-    return ProblemError(status, str(error).replace(f"{folder}/", "").replace(folder, "runs"))
+    return ProblemError(status, str(error) if settings is None else hidden(str(error), settings))
+
+
+def hidden(text: str, settings: Settings) -> str:
+    """Words about files, without where the folders of records and of inputs are."""
+    folders = [settings.runs, *([settings.inputs, settings.inputs.resolve()] if settings.inputs else [])]
+    for folder in folders:
+        text = text.replace(f"{folder}/", "")
+    return text.replace(str(settings.runs), "runs")
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

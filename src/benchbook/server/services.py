@@ -260,13 +260,22 @@ class Services:
             return known
         row = find_run(self.catalog, run_id)
         if row is None:
-            raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no run {shorten(run_id, 100)!r}")
+            raise self._no_run(run_id)
         found = FoundRun(row, Record(self.settings.runs / row.record_path))
         if row.state == "complete":
             if len(self._known) >= _MOST_KNOWN:
                 self.forget()
             self._known[run_id] = found, time.monotonic() + _KNOWN_S
         return found
+
+    def _no_run(self, run_id: str) -> ProblemError:
+        """Why there is no run: one that was started may be about to be, or have refused."""
+        shown, told = repr(shorten(run_id, 100)), self.children.beginning_of(run_id)
+        if isinstance(told, ProblemError):
+            return ProblemError(HTTPStatus.CONFLICT, f"run {shown} was started, and did not begin: {told.detail}")
+        if told is not None:
+            return ProblemError(HTTPStatus.CONFLICT, f"run {shown} is being started; look again", {"retry-after": "2"})
+        return ProblemError(HTTPStatus.NOT_FOUND, f"there is no run {shown}")
 
     def finished(self, run_id: str) -> FoundRun:
         """A run whose derived files are there. Raises: ProblemError (404, 409)."""

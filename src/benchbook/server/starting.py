@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from benchbook.ask.identity import new_run_id
 from benchbook.ask.roles import RoleSettings, judge_roles
 from benchbook.ask.settings import ModelConfig, numbered_judges
 from benchbook.catalog.queries import eval_sets
-from benchbook.errors import ConfigError
+from benchbook.errors import BenchbookError, ConfigError
 from benchbook.evaluators.candidate import model_settings
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.folder import RUN_ID, open_record
@@ -46,15 +47,32 @@ _SHA256 = re.compile("sha256:([0-9a-f]{64})")
 
 
 def start_run(call: Request) -> Started:
-    """Check a config, and begin its run. The run is in the list once its record is there."""
+    """Check a config, and begin its run. The run is in the list once its record is there, as it soon is.
+
+    What the run's own process refuses is refused here; where that takes longer, `/start` tells what became of it.
+    """
     services = call.services
     config = checked_config(services, call.body.config)
     run_id = config.run_id or ""
     if (services.settings.runs / run_id).exists() or services.submissions.is_open(run_id):
         raise taken(run_id)
-    services.children.start(config)
-    call.headers["location"] = f"/api/v1/runs/{run_id}"
-    return Started(run_id=run_id)
+    has_begun = services.children.start(config)
+    if has_begun:
+        with suppress(BenchbookError):  # else it is in the list at the next look
+            services.watcher.look()
+    call.headers["location"] = f"/api/v1/runs/{run_id}" + ("" if has_begun else "/start")
+    return Started(run_id=run_id, state="begun" if has_begun else "starting", detail=None)
+
+
+def get_start(call: Request) -> Started:
+    """How far a run is that was started over HTTP. Raises: ProblemError (404) for any other."""
+    run_id = call.path["run_id"]
+    told = call.services.children.beginning_of(run_id)
+    if isinstance(told, ProblemError):
+        return Started(run_id=run_id, state="refused", detail=told.detail)
+    if told is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"no run {shorten(run_id, 100)!r} was started here")
+    return Started(run_id=run_id, state="begun" if told else "starting", detail=None)
 
 
 def cancel_run(call: Request) -> CancelAnswer:

@@ -297,9 +297,12 @@ class EvalSetList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that was begun. It is in the list once its record is there."""
+    """A run that was started: `begun` once its record is there and in the list, `starting` before, or `refused` by its
+    own process, for `detail`."""
 
     run_id: str
+    state: Literal["starting", "begun", "refused"]
+    detail: str | None
 
 
 class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
