@@ -22,6 +22,7 @@ from benchbook.ask.roles import Means, Roles, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import UsageError
+from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
 from benchbook.record.folder import Record, at_work, create_record
 from benchbook.record.inputs import HeldInputs
@@ -179,7 +180,8 @@ async def _sit(
                 inputs.check()  # as they were read
             sitting = _Sitting(record, config, means, questions, stop, on_progress)
             await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
-        return RunResult(record, evaluator.derive(record, record.path), stop)
+        with deriving(record):
+            return RunResult(record, evaluator.derive(record, record.path), stop)
 
 
 # ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────

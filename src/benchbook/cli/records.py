@@ -264,6 +264,7 @@ def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json:
     """
     from benchbook.cli.summary import print_run
     from benchbook.evaluators.registry import evaluator_of
+    from benchbook.record.derived_files import deriving
 
     record = find_record(run, runs)
     if is_of_labels(record):
@@ -272,7 +273,8 @@ def rescore(run: str | None, spec: str | None, reports: str, runs: str, as_json:
     made_under = record.started().spec
     if spec is not None and spec != made_under:
         raise UsageError(f"{record.path}: was made under {made_under}; its replies hold no scores by {spec}")
-    derived = evaluator_of(record).derive(record, record.path)
+    with deriving(record):
+        derived = evaluator_of(record).derive(record, record.path)
     print_run(record, derived, reports=None if reports == "none" else reports, as_json=as_json)
 
 

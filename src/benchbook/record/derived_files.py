@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.locks import locked_folder
 from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record, misnamed
@@ -248,6 +249,20 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> str:
     digest = hashlib.sha256(storable_json(manifest | {"manifest_sha256": ""})).hexdigest()
     write_file(folder / "manifest.json", pretty_json(manifest | {"manifest_sha256": digest}), synced=False)
     return digest
+
+
+@contextmanager
+def deriving(record: Record) -> Iterator[None]:
+    """Hold a record while its files are derived in place, once nobody else does: who writes last has read last.
+
+    Raises: RecordError.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked_folder(record.path))
+        except OSError as error:
+            raise RecordError(f"{record.path}: can't be held ({error.strerror})") from None
+        yield
 
 
 @contextmanager
