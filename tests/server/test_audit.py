@@ -192,6 +192,31 @@ def test_tags_on_a_full_disk_stay_as_they_were(writing: Api, monkeypatch: Monkey
     assert writing.json(f"{RUNS}/a")["tags"] == ["before"]
 
 
+@pytest.mark.parametrize(
+    ("url", "body"),
+    [
+        ("/api/v1/labels/people/labels", {"labeller": "ann", "field": "accuracy_score", "score": 1}),
+        ("/api/v1/labels/people/undo", {"labeller": "bob"}),
+        ("/api/v1/labels", {"run": "rubric", "book": "more", "n": 1}),
+    ],
+)
+@pytest.mark.parametrize("name", ["write", "fsync"])
+def test_labels_on_a_full_disk_stay_as_they_were(
+    writing: Api, monkeypatch: Monkey, name: str, url: str, body: dict[str, Any]
+) -> None:
+    assert writing.ask("POST", "/api/v1/labels", json={"run": "rubric", "book": "people", "n": 1}).status_code == 201
+    sample = writing.json("/api/v1/labels/people/next?labeller=bob")["question"]["sample"]
+    given = {"sample": sample, "labeller": "bob", "field": "accuracy_score", "score": 2}
+    assert writing.ask("POST", "/api/v1/labels/people/labels", json=given).status_code == 201
+    before = writing.json("/api/v1/labels")
+    with failing(monkeypatch, name, after=1):  # the entry's own
+        answer = writing.ask("POST", url, json=body | ({"sample": sample} if "field" in body else {}))
+    assert (answer.status_code, "make room" in answer.json()["detail"]) == (507, True)
+    assert writing.json("/api/v1/labels") == before
+    runs = writing.app.services.settings.runs
+    assert [path.name for path in runs.iterdir() if path.name.startswith(".new-")] == []
+
+
 # ── lines ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

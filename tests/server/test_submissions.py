@@ -144,6 +144,7 @@ def test_an_id_is_one_runs_alone(api: Api, tmp_path: Path) -> None:
     problem = api.problem(f"{V1}/submissions", "POST", json=begin)
     assert problem == (409, "predictions are being sent for 'sent' already")
     assert api.problem(f"{V1}/submissions", "POST", json=begin | {"run_id": "a"})[0] == 409
+    assert api.problem(f"{V1}/labels", "POST", json={"run": "rubric", "book": "sent"})[0] == 409
 
 
 # ── what is wrong ────────────────────────────────────────────────────────────────────────────────────────────

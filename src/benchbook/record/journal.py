@@ -167,7 +167,7 @@ class JournalWriter:
         if self._stopped is not None:
             raise RecordError(self._stopped)
         if self._unsynced is not None:
-            raise self._stop(self._unsynced, self._synced, _TAKEN_BACK)
+            raise self._stop(self._unsynced, self._synced, _TAKEN_BACK) from self._unsynced
         if self._lost is not None:
             self._stopped = self._lost
             raise RecordError(self._lost)

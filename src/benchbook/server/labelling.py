@@ -28,6 +28,7 @@ from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError, problem_of
 from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
+from benchbook.server.submission_store import taken
 from benchbook.text import shorten
 from benchbook.views.answer_card import answer_card_words
 from benchbook.views.judge_card_tables import people_table
@@ -155,9 +156,11 @@ def get_book(call: Request) -> Book:
 
 def create_book(call: Request) -> Book:
     """Draw samples of a run into a new record of labels."""
-    wanted = call.body
-    found = call.services.finished(wanted.run)
-    target = call.services.settings.runs / wanted.book
+    services, wanted = call.services, call.body
+    found = services.finished(wanted.run)
+    if services.submissions.is_open(wanted.book) or services.children.has(wanted.book):
+        raise taken(wanted.book)
+    target = services.settings.runs / wanted.book
     book = sample_labels(found.record, target, n=wanted.n, stratify=wanted.stratify, seed=wanted.seed)
     return _shown(book)
 

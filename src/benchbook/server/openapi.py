@@ -116,11 +116,13 @@ def _responses(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
     found: dict[str, Any] = {
         str(operation.status): {"description": "What was asked for.", "content": _content(operation, schema_of)}
     }
-    if operation.method == "GET":
+    writes = operation.writes
+    if not writes:
         found["304"] = {"description": "It is still what If-None-Match names."}
     return found | {
         "4XX": {"description": "What was asked for can't be answered; `detail` says why.", "content": problem},
-        "503": {"description": "Too much at once, or the catalog can't be reached.", "content": problem},
+        "503": {"description": "Too much at once, or the catalog or a file can't be reached.", "content": problem},
+        **({"507": {"description": "The disk is full; nothing was changed.", "content": problem}} if writes else {}),
     }
 
 

@@ -75,7 +75,7 @@ def status_of_disk(error: OSError) -> HTTPStatus | None:
 
 def disk_problem(error: BaseException) -> ProblemError | None:
     """The answer to an error that comes of the disk, or of one of ours that was raised in its place; None otherwise."""
-    cause = error if isinstance(error, OSError) else error.__context__
+    cause = error if isinstance(error, OSError) else error.__cause__ or error.__context__
     status = status_of_disk(cause) if isinstance(cause, OSError) else None
     if status is None:
         return None
