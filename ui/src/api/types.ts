@@ -1966,9 +1966,14 @@ export interface Split {
   faithfulness_scores: (number | null)[];
 }
 
-/** A run that was begun. It is in the list once its record is there. */
+/**
+ * A run that was started: `begun` once its record is there and in the list, `starting` before, or `refused` by its
+ * own process, for `detail`.
+ */
 export interface Started {
   run_id: string;
+  state: "begun" | "refused" | "starting";
+  detail: string | null;
 }
 
 /** Predictions that are being sent in chunks. The record is made of them at the end, whole. */
@@ -2132,6 +2137,7 @@ export interface WhoAmI {
 /** What a GET of each path takes in its query, and what it answers where that is JSON. */
 export interface Gets {
   "/runs": { takes: "text" | "spec" | "spec_sha256" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
+  "/runs/{run_id}/start": { takes: never; answers: Started };
   "/runs/{run_id}": { takes: never; answers: RunRow };
   "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
   "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
@@ -2182,6 +2188,7 @@ export interface Sends {
   "POST /submissions": { body: SubmissionNew; answers: Submission };
   "DELETE /runs/{run_id}/predictions/chunks": { body: undefined; answers: Submission };
   "PUT /runs/{run_id}/predictions/chunks/{key}": { body: Blob; answers: Appended };
+  "DELETE /runs/{run_id}/predictions/chunks/{key}": { body: undefined; answers: Submission };
   "POST /runs/{run_id}/predictions/finish": { body: undefined; answers: RunRow };
   "POST /labels": { body: BookNew; answers: Book };
   "POST /labels/{book}/labels": { body: LabelGiven; answers: LabelStep };
