@@ -5,6 +5,7 @@ Standard streams are prepared so that nothing breaks: whatever the locale or the
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import io
@@ -137,7 +138,26 @@ def main() -> None:
         code = _say("interrupted", EXIT_BROKEN)
     except MemoryError:
         code = _say("out of memory. What was recorded is whole: go on with more memory or fewer at once", EXIT_BROKEN)
+    except OSError as error:  # a place that no command had thought of
+        code = _say(*_of_the_system(error))
     sys.exit(code if isinstance(code, int) else EXIT_GOOD)
+
+
+# Errors of a place that can't be, whatever the disk does: it was named wrongly.
+_NO_SUCH_PLACE = frozenset({
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ELOOP, errno.ENAMETOOLONG,
+    errno.EINVAL,
+})  # fmt: skip
+
+
+def _of_the_system(error: OSError) -> tuple[str, int]:
+    """A refusal of the system in words, and the exit code for it."""
+    from benchbook.text import shorten
+
+    place = error.filename if error.filename2 is None else error.filename2
+    name = "the system" if place is None else shorten(os.fsdecode(place), 200)
+    why = error.strerror or str(error) or type(error).__name__
+    return f"{name}: can't be read or written ({why})", EXIT_USAGE if error.errno in _NO_SUCH_PLACE else EXIT_BROKEN
 
 
 def _save_memory() -> None:

@@ -122,7 +122,7 @@ def record_named(run: str, runs: str | Path) -> Record:
     """
     for path in (Path(run), Path(runs) / run):
         if is_record(path):
-            return Record(path)
+            return open_record(path)
     if Path(run).exists():
         raise UsageError(f"{run}: not a record (it has no journal/)")
     raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
@@ -131,11 +131,22 @@ def record_named(run: str, runs: str | Path) -> Record:
 def open_record(path: str | Path) -> Record:
     """The record in `path`.
 
-    Raises: UsageError where there is none.
+    Raises: UsageError where there is none, or in a place that can't be.
     """
     if not is_record(path):
         raise UsageError(f"{path}: not a record (it has no journal/)")
+    _check_is_text(path)
     return Record(path)
+
+
+def _check_is_text(path: str | Path) -> None:
+    """Refuse a place with bytes that are no UTF-8: tables can't be opened there. Raises: UsageError."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{path}: found bytes that are no UTF-8 in the name; expected a folder named in UTF-8"
+        ) from None
 
 
 def is_record(path: str | Path) -> bool:
@@ -211,6 +222,7 @@ def create_record(
             f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
         )
     target = Path(runs) / run_id
+    _check_is_text(target)
     if target.exists():
         raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
     with folder_made_whole(target) as made:

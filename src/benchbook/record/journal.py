@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import math
 import os
 import threading
 import time
@@ -37,10 +38,13 @@ LineHandler = Callable[[JournalLine], None]  # called with each line that is the
 JournalReader = Callable[[Path], Iterator[JournalLine]]  # the lines that stand; what follows the last is cut off
 
 
+_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999
+
+
 def utc_now(now: float | None = None) -> str:
-    """The time by RFC 3339, with milliseconds and `Z` (SPEC C7)."""
-    moment = datetime.fromtimestamp(time.time() if now is None else now, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+    """The time by RFC 3339, with milliseconds and `Z` (SPEC C7). A clock beyond its years is at their end."""
+    now = min(max(time.time() if now is None else now, _FIRST_S), _LAST_S)
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class JournalWriter:
@@ -187,7 +191,7 @@ class JournalWriter:
 
     def _now(self) -> str:
         now = time.time()
-        second = int(now)
+        second = math.floor(now)  # also of a clock before 1970
         if second != self._at_second:
             self._at_second, self._at_prefix = second, utc_now(now)[:19]
         return f"{self._at_prefix}.{int((now - second) * 1000):03d}Z"

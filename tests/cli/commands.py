@@ -1,0 +1,191 @@
+"""A row for each command, over a folder with every place that it reads or writes; and places that are odd."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchbook.ask.work import run_async
+from benchbook.evaluators.protocol.config import judging_config_from_mapping
+from benchbook.evaluators.registry import start_run
+from judging import make_set, sound_reply
+from labelled import judged_run
+from panels import replies_of, run_panel
+from running import benchbook_here
+from scored import scored
+from scripted_server import running as scripted
+
+_JUDGES = "--judge scripted/j@1 --judge-path in:script.json"
+# Places that it reads are `in:`, those that it writes `out:`.
+COMMANDS = (
+    "baseline set b --runs out:runs",
+    "baseline show --runs in:runs",
+    "baseline clear --runs out:runs",
+    "calibrate in:runs/run --labels in:labels --html out:card.html --runs in:runs",
+    "catalog rebuild --runs in:runs --url out:c.sqlite",
+    "catalog refresh --runs in:runs --url out:c.sqlite",
+    "catalog show --runs in:runs --url out:c.sqlite",
+    "checks check in:mine_checks@v1 --evalset in:items.jsonl",
+    "checks init out:new_checks",
+    "compare in:runs/a in:runs/b --html out:c.html --parquet out:c.parquet --runs in:runs",
+    "doctor in:config.toml",
+    "evalset diff in:items.jsonl in:items5.jsonl",
+    "evalset list",
+    "evalset new out:new.jsonl",
+    "evalset show in:items.jsonl",
+    "evalset validate in:items.jsonl in:script.json",
+    "experiment e --html out:e.html --runs in:runs",
+    "gate in:runs/run --confidence none --runs in:runs",
+    "gate in:runs/b --baseline in:runs/a --junit out:junit.xml --runs in:runs",
+    "grid in:grid.toml",
+    "init out:new.toml",
+    "judge archive in:runs/judged --out out:archive --runs in:runs",
+    "judge archive in:runs/judged --check in:archive --runs in:runs",
+    "judge import in:replies.jsonl --set in:set --out out:judgements.jsonl",
+    (
+        "judge import in:replies.jsonl --set in:set --record imported --prompts in:prompts.jsonl "
+        "--judges in:judges.toml --reports out:reports --runs out:runs"
+    ),
+    "judge init in:outputs_of_set.jsonl --out out:set2",
+    "judge run in:judging.toml --cache out:cache.sqlite --reports out:reports --runs out:runs",
+    "judge run in:judging.toml --set in:set --prompts in:prompts.jsonl --spec in:mine_protocol@v1 --dry-run",
+    "label adjudicate in:labels --labeller ann",
+    "label export in:labels --labeller ann",
+    "label import in:labels in:sheet.csv --labeller ann",
+    "label next in:labels --labeller ann",
+    "label sample in:runs/run --n 1 --out out:book --runs in:runs",
+    "label status in:labels",
+    "leaderboard in:runs/a in:runs/b --runs in:runs",
+    "panel in:runs/panel --runs in:runs",
+    "parse rubric@v1 in:replies.txt",
+    "parse in:mine_rubric@v1 in:replies.txt",
+    "plan --detect 0.1 --baseline 0.5",
+    "position in:pairs.jsonl",
+    "protocol check in:mine_protocol@v1",
+    "protocol init out:new_protocol",
+    "rescore in:runs/run --reports out:reports --runs in:runs",
+    "rubric check in:mine_rubric@v1 --evalset in:items.jsonl",
+    "rubric init out:new_rubric",
+    (
+        f"run --evalset in:items.jsonl --model scripted/m@1 --model-path in:script.json {_JUDGES} --ids in:ids.txt "
+        "--prompt-template in:template.txt --cache out:cache.sqlite --reports out:reports --runs out:runs"
+    ),
+    (
+        f"run --evalset in:items.jsonl --model recorded/m@1 --outputs in:outputs.jsonl {_JUDGES} "
+        "--spec in:mine_rubric@v1 --reports out:reports --runs out:runs"
+    ),
+    "run in:config.toml",
+    "run --resume in:runs/run",
+    "runs --runs in:runs",
+    "score answer_correctness@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --table out:t.parquet",
+    "score contains@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --training-metrics in:log.jsonl",
+    "score in:scorer.py:good --evalset in:items5.jsonl --predictions in:predictions.jsonl --runs out:runs",
+    "show in:runs/run --runs in:runs",
+    "token create --name ann --runs out:runs",
+    "token list --runs in:runs --token-file in:tokens.json",
+    "token revoke TOKEN --token-file in:tokens.json",
+    "verify in:runs/run --runs in:runs",
+)
+
+_CONFIG = """evalset = "items.jsonl"
+model = "scripted/m@1"
+model_path = "script.json"
+judge = "scripted/j@1"
+judge_path = "judge.json"
+"""
+_REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
+_JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
+_FILES = {
+    "config.toml": _CONFIG,
+    "grid.toml": f'experiment = "g"\n{_CONFIG}[grid]\nrepeats = [1, 2]\n',
+    "ids.txt": "i000\n",
+    "judge.json": '{"replies": [{"contains": "", "text": "{}"}]}',
+    "judges.toml": "[judges.j]\n",
+    "judging.toml": 'set = "set"\nprompts = "prompts.jsonl"\n[[judges]]\nmodel = "scripted/j@1"\npath = "judge.json"\n',
+    "log.jsonl": '{"step": 1, "loss": 0.5}\n',
+    "pairs.jsonl": '{"judge": "j", "item": "a", "winner_ab": 1, "winner_ba": 2}\n',
+    "replies.jsonl": json.dumps(_JUDGED | {"method": "cross_judge", "reply": "{}"}) + "\n",
+    "replies.txt": json.dumps({"reply": json.dumps(_REPLY)}) + "\n",
+    "scorer.py": 'import benchbook as bb\n\n@bb.scorer(name="good")\ndef good(item, answer):\n    return 1.0\n',
+    "template.txt": "{{prompt}}",
+}
+
+
+def make_places(folder: Path) -> Path:
+    """Fill a folder with every place that the rows read."""
+    judged_run(folder, [(2, 2), (1, 1), (2, 1)], experiment="e")
+    items = (folder / "items.jsonl").read_bytes()
+    for run_id in ("a", "b"):
+        scored(folder, run_id=run_id)
+    (folder / "items.jsonl").rename(folder / "items5.jsonl")
+    (folder / "items.jsonl").write_bytes(items)
+    (folder / "s").mkdir()
+    make_set(folder / "s", 1, ("m",))
+    for name, new in (("set", "set"), ("prompts.jsonl", "prompts.jsonl"), ("outputs.jsonl", "outputs_of_set.jsonl")):
+        (folder / "s" / name).rename(folder / new)
+    with scripted(_judge) as server:
+        judges = [{"model": "openai/j@2026-01-01", "base_url": server.base_url}]
+        values = {"set": str(folder / "set"), "prompts": str(folder / "prompts.jsonl"), "run_id": "judged",
+                  "judges": judges, "runs": str(folder / "runs")}  # fmt: skip
+        run_async(start_run(judging_config_from_mapping(values, "test")))
+    (folder / "p").mkdir()
+    with scripted(replies_of({"a": lambda _: (2, 2), "b": lambda _: (2, 1)})) as server:
+        run_panel(folder / "p", server, ("a", "b"), 2, run_id="panel", runs=str(folder / "runs"))
+    for name, text in _FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for words in ("rubric init mine_rubric", "protocol init mine_protocol", "checks init mine_checks",
+                  "label sample run --n 1 --out labels", "judge archive judged --out archive",
+                  "token create --name x --token-file tokens.json"):  # fmt: skip
+        done = benchbook_here(*words.split(), cwd=folder)
+        assert done.returncode == 0, (words, done.stderr)
+    (folder / "sheet.csv").write_bytes(
+        benchbook_here("label", "export", "labels", "--labeller", "a", cwd=folder).stdout
+    )
+    return folder
+
+
+def _judge(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+    return {"status": 200, "content": sound_reply(request), "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+
+
+def words_of(row: str, folder: Path) -> tuple[list[str], list[int]]:
+    """The words of a row, and which of them are places."""
+    words = row.split()
+    places = [number for number, word in enumerate(words) if word.startswith(("in:", "out:"))]
+    words = [word.partition(":")[2] if number in places else word for number, word in enumerate(words)]
+    if "TOKEN" in words:
+        words[words.index("TOKEN")] = json.loads((folder / "tokens.json").read_bytes())[0]["token_id"]
+    return words, places
+
+
+def odd_places(row: str, place: str, folder: Path) -> Iterator[str]:
+    """Odd places to put where a row has `place`. Texts that a record keeps are those of its own tests."""
+    name, colon, function = place.partition(":")
+    for link, target in (("loop", "loop"), ("dangling", "nowhere/at/all")):
+        if not os.path.lexists(folder / link):
+            (folder / link).symlink_to(target)
+    in_latin_1 = folder / os.fsdecode(b"caf\xe9")  # no UTF-8, and it is there
+    in_latin_1.mkdir(exist_ok=True)
+    good, there = folder / name, in_latin_1 / name.replace("/", "-")
+    if good.is_dir():
+        shutil.copytree(good, there, dirs_exist_ok=True)
+    elif good.exists():
+        shutil.copy(good, there)
+    no_utf_8 = [os.fsdecode(b"\xff/") + name, str(there.relative_to(folder))]
+    kept = row.startswith(("run ", "score ", "grid ", "judge run", "judge import"))
+    for one in (f"template.txt/{name}", "template.txt", "set", "loop", "dangling", "x" * 300, f"no/such/{name}",
+                "/proc/nothing", ".", "", *([] if kept else no_utf_8)):  # fmt: skip
+        yield f"{one}{colon}{function}"
+
+
+def check_sentence(words: list[str], folder: Path) -> None:
+    """The command ends with a code of its own, and where that is of a mistake or a fault, with a sentence."""
+    done = benchbook_here(*words, cwd=folder)
+    said = done.stderr.decode("utf-8")
+    assert done.returncode in (0, 1, 2, 3), words
+    assert done.returncode < 2 or said.strip(), words
+    assert "Traceback" not in said, words
