@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -11,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import RecordError, UsageError
-from benchbook.writing import folder_made_whole, write_all, write_file, written_new, written_whole
+from benchbook.locks import is_locked
+from benchbook.writing import folder_made_whole, temporary_folder, write_all, write_file, written_new, written_whole
 
 
 def names(folder: Path) -> list[str]:
@@ -152,3 +155,70 @@ def test_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with (tmp_path / "x").open("wb") as file:
         write_all(file.fileno(), b"seven letters")
     assert (tmp_path / "x").read_bytes() == b"seven letters"
+
+
+# ── temporary folders ────────────────────────────────────────────────────────────────────────────────────────
+
+_HOLDS = """
+import sys
+from pathlib import Path
+from benchbook.writing import temporary_folder
+with temporary_folder(Path(sys.argv[1]), ".new-") as made:
+    (made / "new").mkdir()
+    print(made.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+def in_it(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_killed_processs_folder_is_swept_and_a_live_ones_is_not(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", _HOLDS, str(tmp_path)]
+    holds = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    assert holds.stdout is not None
+    theirs = holds.stdout.readline().strip()
+    with temporary_folder(tmp_path, ".new-") as ours:
+        assert in_it(tmp_path) == {theirs, ours.name}
+        holds.kill()
+        holds.communicate()
+        assert not is_locked(tmp_path / theirs)
+        with temporary_folder(tmp_path, ".new-") as another:
+            assert in_it(tmp_path) == {ours.name, another.name}
+    assert in_it(tmp_path) == set()
+
+
+def test_what_is_not_ours_is_never_swept(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept").write_text("x", "utf-8")
+    runs = tmp_path / "runs"
+    for name in (".new-abcd1234", ".new-mine", ".new-abcd12345", "x.new-abcd1234", ".new-ABCD1234", ".old-abcd1234"):
+        (runs / name / "new").mkdir(parents=True)
+    (runs / ".new-aaaaaaaa" / "own").mkdir(parents=True)  # with something that we never put there
+    (runs / ".new-bbbbbbbb").symlink_to(elsewhere)
+    (runs / ".new-cccccccc").write_text("a file", "utf-8")
+    before = in_it(runs)
+    with temporary_folder(runs, ".new-"):
+        pass
+    assert before - in_it(runs) == {".new-abcd1234"}
+    assert (elsewhere / "kept").exists()
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_temporary_folder_is_gone_however_its_block_ends(tmp_path: Path, error: type[BaseException]) -> None:
+    def broken() -> None:
+        with temporary_folder(tmp_path, ".new-") as made:
+            (made / "new").mkdir()
+            raise error
+
+    with pytest.raises(error):
+        broken()
+    assert in_it(tmp_path) == set()
+
+
+@pytest.mark.parametrize("path", ["", "."])
+def test_a_file_without_a_name_is_refused(path: str) -> None:
+    with pytest.raises(RecordError, match=r"\.: can't be written \(Is a directory\)"):
+        write_file(Path(path), b"x")

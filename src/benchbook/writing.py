@@ -9,14 +9,17 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
 from benchbook.errors import BenchbookError, RecordError
+from benchbook.locks import held, is_locked, locked_folder
 
 
 def cant_be_written(path: Path, error: OSError) -> str:
@@ -128,6 +131,8 @@ def _beside(path: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
+    if not path.name:  # nothing, or `.`
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     for number in count():
         temporary = path.with_name(f".{path.name}.{number}.tmp" if number else f".{path.name}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, mode)
@@ -170,16 +175,15 @@ def _is_ours(descriptor: int, temporary: Path) -> bool:
 def folder_made_whole(target: Path, *, refuse: type[BenchbookError] = RecordError) -> Iterator[Path]:
     """A folder to fill, which appears as `target` when the block ends, and goes if it fails.
 
-    It has the user's umask; the temporary folder around it is private. A killed process leaves that behind.
+    It has the user's umask; the temporary folder around it is private.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent, ignore_cleanup_errors=True)
     except OSError as error:
         raise refuse(cant_be_written(target.parent, error)) from None
     try:
-        with temporary as name:
-            made = Path(name) / "new"
+        with temporary_folder(target.parent, ".new-") as temporary:
+            made = temporary / "new"
             made.mkdir()
             yield made
             sync_folder(made)
@@ -187,3 +191,31 @@ def folder_made_whole(target: Path, *, refuse: type[BenchbookError] = RecordErro
         sync_folder(target.parent)
     except OSError as error:
         raise refuse(cant_be_written(target, error)) from None
+
+
+_PARTS = frozenset({"new", "old"})  # what stands in a temporary folder; one with anything else is not ours
+
+
+@contextmanager
+def temporary_folder(beside: Path, prefix: str) -> Iterator[Path]:
+    """A private folder in `beside`, removed at the end, in which a `new` folder is made, and an `old` one may be kept.
+
+    Those that killed processes left are removed first: each is held by its process for as long as that lives.
+    Raises: OSError.
+    """
+    with ExitStack() as holding:
+        with locked_folder(beside):
+            _sweep(beside, prefix)
+            made = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
+            holding.enter_context(held(made))
+        holding.callback(shutil.rmtree, made, ignore_errors=True)
+        yield made
+
+
+def _sweep(folder: Path, prefix: str) -> None:
+    name = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as `tempfile` makes them
+    for path in folder.iterdir():
+        if name.fullmatch(path.name) and path.is_dir() and not path.is_symlink() and not is_locked(path):
+            with suppress(OSError):
+                if {one.name for one in path.iterdir()} <= _PARTS:
+                    shutil.rmtree(path)

@@ -10,11 +10,9 @@ is kept, in a file that its owner alone can read.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import ipaddress
-import os
 import secrets
 import time
 from collections import OrderedDict
@@ -31,6 +29,7 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.errors import ConfigError, UsageError
 from benchbook.labels.labels import labeller_name
+from benchbook.locks import locked_folder
 from benchbook.record.journal import utc_now
 from benchbook.server.cookies import CSRF, SESSION_NAMES, read_cookies
 from benchbook.server.problems import ProblemError
@@ -133,18 +132,13 @@ class TokenFile:
     def _changing(self) -> Iterator[dict[str, Token]]:
         """Lend the tokens to be changed, with other processes locked out; then replace the file as a whole."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            with self._lock:
-                self._read()
-                tokens = dict(self._tokens)
-                yield tokens
-                with written_whole(self.path, mode=0o600) as file:
-                    file.write(canonical_json(list(tokens.values())) + b"\n")
-                self._read()
-        finally:
-            os.close(folder)
+        with locked_folder(self.path.parent), self._lock:
+            self._read()
+            tokens = dict(self._tokens)
+            yield tokens
+            with written_whole(self.path, mode=0o600) as file:
+                file.write(canonical_json(list(tokens.values())) + b"\n")
+            self._read()
 
 
 def _hash(text: str) -> str:

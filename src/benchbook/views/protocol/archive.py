@@ -13,7 +13,6 @@ The same evaluations give the same bytes. The folder belongs to the archive alon
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +52,7 @@ from benchbook.views.protocol.archive_model import (
     UsedPrompt,
 )
 from benchbook.views.protocol.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
+from benchbook.writing import temporary_folder
 
 _PROMPT = re.compile(r"[0-9a-f]{64}\.txt")
 
@@ -132,13 +132,13 @@ def write_archive(archive: Archive, folder: str | Path) -> Path:
     check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as temporary:
-            made = Path(temporary) / "new"
+        with temporary_folder(target.parent, f".{target.name}-") as temporary:
+            made = temporary / "new"
             made.mkdir()
             _write_parts(made, archive)
             with (made / ANALYSIS).open("w", encoding="utf-8", newline="") as file:
                 file.writelines(results_analysis(read_archive(made, derivation)))
-            _put_in_place(made, target, Path(temporary) / "old")
+            _put_in_place(made, target, temporary / "old")
     except OSError as error:
         raise RecordError(f"{target}: can't be written ({error.strerror})") from None
     return target
