@@ -13,7 +13,6 @@ import resource
 import socket
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from enum import Enum
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -42,12 +41,9 @@ _MOST_WITHOUT_BODY = 64 << 10  # bytes of chunk extensions or trailers, one afte
 _FREE_CHUNKS, _LEAST_CHUNK = 1_000, 16  # beyond so many chunks, the mean of their bytes: each costs time
 
 
-class Stage(Enum):
-    """The three states of a connection."""
-
-    WAITING = "waiting"  # for a request, its head, or the end of a body that nobody reads
-    RECEIVING = "receiving"  # a body
-    ANSWERING = "answering"
+# The phases of a connection: it waits for a request, its head, or the end of a body that nobody reads; a body comes; an
+# answer is made or sent. Numbers, since each request passes through them, and an Enum is hashed in Python.
+_WAITING, _RECEIVING, _ANSWERING = range(3)
 
 
 class Connections:
@@ -56,8 +52,8 @@ class Connections:
     def __init__(self, most: int | None = None, most_of_one: int | None = None) -> None:
         self.most = _allowed() if most is None else most
         self._most_of_one = max(1, self.most // _SHARE_OF_ONE) if most_of_one is None else most_of_one
-        self._open: dict[HeldConnection, Stage] = {}  # the oldest first, here and in all that follow
-        self._in: dict[Stage, dict[HeldConnection, None]] = {stage: {} for stage in Stage}
+        self._open: dict[HeldConnection, int] = {}  # by phase; the oldest first, here and in all that follow
+        self._in: tuple[dict[HeldConnection, None], ...] = ({}, {}, {})
         self._waiting_of: defaultdict[str, dict[HeldConnection, None]] = defaultdict(dict)
         self.ended: Counter[str] = Counter()  # by reason, those that the server ended
 
@@ -66,7 +62,7 @@ class Connections:
 
     def opened(self, new: HeldConnection) -> None:
         """Hold a new connection; where that is one too many, another gives way, or, if all are being answered, it."""
-        self.is_in(new, Stage.WAITING)
+        self.is_in(new, _WAITING)
         mine = self._waiting_of[new.address]
         oldest = next(iter(mine))
         if len(mine) > self._most_of_one and oldest.since <= new.since - _FRESH_S:
@@ -75,27 +71,28 @@ class Connections:
             self._end(next(self._giving_way(new), new), "too many")
 
     def _giving_way(self, new: HeldConnection) -> Iterator[HeldConnection]:
-        quiet = (one for one in self._in[Stage.WAITING] if one is not new and not one.n_unsent)
+        quiet = (one for one in self._in[_WAITING] if one is not new and not one.n_unsent)
         unread = (one for one in self._open if one.n_unsent)
-        return chain(quiet, self._in[Stage.RECEIVING], unread)
+        return chain(quiet, self._in[_RECEIVING], unread)
 
-    def is_in(self, one: HeldConnection, stage: Stage) -> None:
-        """Note the stage that a connection is in from now on."""
-        if self._open.get(one) is not stage:
+    def is_in(self, one: HeldConnection, phase: int) -> None:
+        """Note the phase that a connection is in from now on."""
+        if self._open.get(one) != phase:
             self.closed(one)
-            self._open[one] = stage
-            self._in[stage][one] = None
-            if stage is Stage.WAITING:
+            self._open[one] = phase
+            self._in[phase][one] = None
+            if phase == _WAITING:
                 self._waiting_of[one.address][one] = None
 
     def closed(self, one: HeldConnection) -> None:
         """Forget a connection."""
-        stage = self._open.pop(one, None)
-        if stage is not None:
-            del self._in[stage][one]
-        if stage is Stage.WAITING:
-            del self._waiting_of[one.address][one]
-            if not self._waiting_of[one.address]:
+        phase = self._open.pop(one, None)
+        if phase is not None:
+            del self._in[phase][one]
+        if phase == _WAITING:
+            others = self._waiting_of[one.address]
+            del others[one]
+            if not others:
                 del self._waiting_of[one.address]
 
     def _end(self, one: HeldConnection, why: str) -> None:
@@ -112,7 +109,7 @@ class Connections:
                 self._end(one, "an answer that is not read")
             elif n_unsent:
                 unsent[one] = n_unsent
-            elif self._open[one] is Stage.WAITING and now >= one.deadline:
+            elif self._open[one] == _WAITING and now >= one.deadline:
                 one.out_of_time()
         too_many = sum(unsent.values()) - _MOST_UNSENT
         for one in sorted(unsent, key=unsent.__getitem__, reverse=True):
@@ -226,14 +223,10 @@ class HeldConnection(HttpToolsProtocol):
             # httptools joins a header that comes in pieces, and tells of it at its end: all of this read was head.
             self._n_head_read += len(data) if in_head and self._in_head else 0
             if self._n_head_read > _MOST_HEAD:
-                self._refuse(self._too_large_head)
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             elif in_body and self._more_body and self._n_without_body > _MOST_WITHOUT_BODY:
                 self._refuse(HTTPStatus.BAD_REQUEST)
         self._note_phase()
-
-    @property
-    def _too_large_head(self) -> HTTPStatus:
-        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE if self._n_headers else HTTPStatus.REQUEST_URI_TOO_LONG
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) >= _MOST_AHEAD:
@@ -244,21 +237,18 @@ class HeldConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        self._count_head(len(url))
+        self._n_head += len(url)
+        if self._n_head > _MOST_HEAD:
+            raise _RefusedError(HTTPStatus.REQUEST_URI_TOO_LONG)
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._n_headers += 1
-        self._count_head(len(name) + len(value) + len(": \r\n"))
-        if self._n_headers > _MOST_HEADERS:
+        self._n_head += len(name) + len(value) + len(": \r\n")
+        if self._n_headers > _MOST_HEADERS or self._n_head > _MOST_HEAD:
             raise _RefusedError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if self._in_head:  # else a trailer, which nobody here reads
             super().on_header(name, value)
-
-    def _count_head(self, n_bytes: int) -> None:
-        self._n_head += n_bytes
-        if self._n_head > _MOST_HEAD:
-            raise _RefusedError(self._too_large_head)
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
@@ -299,9 +289,9 @@ class HeldConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self._answering is None or self._answering.response_complete:
-            self._held.is_in(self, Stage.WAITING)
+            self._held.is_in(self, _WAITING)
         else:
-            self._held.is_in(self, Stage.RECEIVING if self._more_body else Stage.ANSWERING)
+            self._held.is_in(self, _RECEIVING if self._more_body else _ANSWERING)
 
     def _refuse(self, status: HTTPStatus) -> None:
         """Read no more. Where no answer is under way, say why, and close once the client had time to read that."""
