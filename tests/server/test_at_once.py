@@ -17,6 +17,7 @@ from benchbook.server import problems
 from benchbook.server.access import Access, Principal, TokenFile, default_token_file
 from benchbook.server.app import App
 from benchbook.server.events import Events
+from benchbook.server.operations import Stream
 from benchbook.server.problems import ProblemError, Room, read_body
 from benchbook.server.running import make_app
 from server.making import HOST, Api, settings
@@ -137,6 +138,32 @@ def test_listeners_take_no_worker(app: App) -> None:
             return len(listeners), (await client.get(RUNS)).status_code
 
     assert asyncio.run(ask()) == (200, 200)
+
+
+# ── downloads ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_downloads_that_are_made_from_rows_wait_for_one_another(app: App) -> None:
+    begun: list[str] = []
+
+    def rows(name: str) -> Iterator[bytes]:
+        begun.append(name)
+        yield b"1"
+        yield b"2"
+
+    async def read() -> None:
+        app._downloads = asyncio.Semaphore(1)
+        one, two = app.pieces(Stream(rows("one"), "one")), app.pieces(Stream(rows("two"), "two"))
+        file = app.pieces(Stream(rows("file"), "file", length=2))
+        assert await anext(one) == b"1"
+        waiting = asyncio.ensure_future(anext(two))
+        assert [piece async for piece in file] == [b"1", b"2"]
+        assert begun == ["one", "file"]
+        await one.aclose()  # type: ignore[attr-defined]
+        assert await waiting == b"1"
+        assert [piece async for piece in two] == [b"2"]
+
+    asyncio.run(read())
 
 
 # ── bodies ───────────────────────────────────────────────────────────────────────────────────────────────────

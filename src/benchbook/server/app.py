@@ -6,8 +6,9 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote
@@ -49,6 +50,7 @@ _SAFE: tuple[tuple[bytes, bytes], ...] = (
 _LONGEST_TARGET = 16_384  # bytes of a path with its query
 _MOST_BODY_BYTES = 256 << 20  # of all bodies together, as they come and while they are worked on
 _THREADS, _HEAVY = 8, 2
+_MOST_DOWNLOADS = 16  # at once, of those that are made from rows: some 15 MB each
 
 
 class App:
@@ -63,6 +65,7 @@ class App:
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
         self._most_queued = services.connections.most // 2  # the others are free for who asks for signs of life
         self._n_queued = 0
+        self._downloads = asyncio.Semaphore(_MOST_DOWNLOADS)
         self.room = Room(_MOST_BODY_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,11 +133,13 @@ class App:
         finally:
             self._n_queued -= 1
 
-    async def pieces(self, source: Iterator[bytes]) -> AsyncIterator[bytes]:
-        loop, nothing = asyncio.get_running_loop(), b""
+    async def pieces(self, stream: Stream) -> AsyncIterator[bytes]:
+        """The pieces of a download. Those that are made from rows, which they hold in memory, wait for one another."""
+        loop, nothing, source = asyncio.get_running_loop(), b"", stream.pieces
         try:
-            while piece := await loop.run_in_executor(self._threads, next, source, nothing):
-                yield piece
+            async with self._downloads if stream.length is None else nullcontext():
+                while piece := await loop.run_in_executor(self._threads, next, source, nothing):
+                    yield piece
         finally:
             close = getattr(source, "close", None)  # a generator's open file
             if close is not None:
@@ -250,7 +255,7 @@ class _Exchange:
             work = functools.partial(carried_out, self.operation, self._call)
             found = await self._app.in_thread(self.operation, work)
         if isinstance(found, Stream):
-            await self._stream(self._app.pieces(found.pieces), found)
+            await self._stream(self._app.pieces(found), found)
         else:
             await self._finish(self.operation.status, found, self.operation.media, self._call_headers)
 

@@ -27,7 +27,7 @@ _SHARE_OF_ONE = 4  # one address may let a quarter of all connections wait; a pr
 
 _FRESH_S = 1.0  # of many that come at once, the request may be there already and not read yet
 _HEAD_S = 10.0  # from the connection, or from a request's first byte, to the end of its head
-_BETWEEN_S = 15.0  # from an answer to the next request
+_BETWEEN_S = 15  # from an answer to the next request
 _REST_S = 10.0  # for the rest of a body that nobody wanted: the client may be reading the answer only after it
 _LAST_S = 2.0  # after a refusal, in which what was on its way is dropped: a reset would take the answer along
 _PROGRESS_S, _PROGRESS_BYTES = 30.0, 64 << 10  # a client that reads an answer more slowly than this is left
@@ -152,6 +152,7 @@ class HeldConnection(HttpToolsProtocol):
 
     def __init__(self, *, held: Connections, **more: Any) -> None:
         super().__init__(**more)
+        self.timeout_keep_alive = _BETWEEN_S  # uvicorn's own timer, which is shorter by default
         self._held = held
         self.address = ""
         self.since = self.deadline = 0.0  # loop's time: since when it waits, and until when it may
