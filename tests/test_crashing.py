@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import RecordError
-from crashing import Say, crashes, why_not_here
+from crashing import Say, crashes, two_at_each, why_not_here
 
 pytestmark = pytest.mark.skipif(bool(why_not_here()), reason=why_not_here())
 
@@ -59,7 +59,7 @@ def test_killed_before_each_operation(tmp_path: Path) -> None:
 
 def test_at_a_power_cut_no_byte_is_there_that_was_not_synced(tmp_path: Path) -> None:
     found = seen(three_lines, tmp_path, "power")
-    assert [one[2].count(b"\n") for one in found.values()] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4]
+    assert [one[2].count(b"\n") for one in found.values()] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4]
 
 
 def test_other_trouble_at_the_second_line(tmp_path: Path) -> None:
@@ -105,10 +105,13 @@ def in_sqlite(folder: Path, say: Say) -> None:
 def test_what_c_code_writes_is_seen(tmp_path: Path) -> None:
     """SQLite keeps its promise at each of its file operations."""
     n_crashes = 0
-    for crash in crashes(in_sqlite, tmp_path, untold={"sync ."}):  # SQLite goes on where a folder can't be synced
+    for crash in crashes(in_sqlite, tmp_path, pick=two_at_each, strict=False):
         n_crashes += 1
+        assert (
+            crash.fault(may_stay_silent=crash.operation == "sync .") is None
+        )  # SQLite goes on without a folder's sync
         with closing(sqlite3.connect(crash.folder / "log")) as database:
             there = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
             rows = database.execute("SELECT * FROM facts").fetchall() if there else []
         assert len(there) + len(rows) >= len(crash.acknowledged), str(crash)
-    assert n_crashes > 40
+    assert n_crashes > 20
