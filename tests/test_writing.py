@@ -149,6 +149,23 @@ def test_a_folder_appears_whole(tmp_path: Path) -> None:
     assert names(tmp_path / "y") == ["x", "x/another"]
 
 
+def test_what_a_killed_maker_of_a_folder_left_is_swept_and_what_a_living_one_makes_is_not(tmp_path: Path) -> None:
+    (tmp_path / ".new-dead" / "new").mkdir(parents=True)
+    with folder_made_whole(tmp_path / "x") as living:
+        (tmp_path / ".new-dead" / "new").mkdir(parents=True)
+        with folder_made_whole(tmp_path / "y"):
+            pass
+        assert living.exists()
+    assert names(tmp_path) == ["x", "y"]
+
+
+def test_a_folder_replaces_another(tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        with folder_made_whole(tmp_path / "x", replaces=True) as made:
+            (made / name).touch()
+    assert names(tmp_path) == ["x", "x/after"]
+
+
 def test_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: whole(descriptor, bytes(data)[:1]))

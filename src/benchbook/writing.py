@@ -89,6 +89,9 @@ def written_new(
     is free. No other is overwritten: FileExistsError where `path` is there and there is no other name.
     """
     if otherwise == () and os.path.lexists(path):
+        with suppress(OSError):  # a second name of it, left by a killed writer
+            if (temporary := _temporary_name(path)).samefile(path):
+                temporary.unlink()
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     try:
         with _beside(path, 0o666) as (temporary, file):
@@ -130,11 +133,15 @@ def _beside(path: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
             file.close()
 
 
+def _temporary_name(path: Path, number: int = 0) -> Path:
+    return path.with_name(f".{path.name}.{number}.tmp" if number else f".{path.name}.tmp")
+
+
 def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
     if not path.name:  # nothing, or `.`
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     for number in count():
-        temporary = path.with_name(f".{path.name}.{number}.tmp" if number else f".{path.name}.tmp")
+        temporary = _temporary_name(path, number)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, mode)
         try:
             if _is_ours(descriptor, temporary):
@@ -152,12 +159,8 @@ def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
 def _is_ours(descriptor: int, temporary: Path) -> bool:
     """Lock the file. False where another writer has it, or has given it its name: that may have been killed before it
     took this one away."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _is_locked_here(descriptor):
         return False
-    except OSError:  # a file system without locks
-        return True
     found = os.fstat(descriptor)
     try:
         is_named = os.path.samestat(found, temporary.stat())
@@ -172,25 +175,41 @@ def _is_ours(descriptor: int, temporary: Path) -> bool:
 
 
 @contextmanager
-def folder_made_whole(target: Path, *, refuse: type[BenchbookError] = RecordError) -> Iterator[Path]:
-    """A folder to fill, which appears as `target` when the block ends, and goes if it fails.
+def folder_made_whole(
+    target: Path, *, replaces: bool = False, refuse: type[BenchbookError] = RecordError
+) -> Iterator[Path]:
+    """A folder to fill, which appears as `target` when the block ends, and goes if it fails. Its names are on the disk
+    then; its files are if whoever fills it sees to that.
 
-    It has the user's umask; the temporary folder around it is private.
+    It has the user's umask. Where it `replaces` one, a kill leaves the old one or the new one, or, between two renames,
+    none.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refuse(cant_be_written(target.parent, error)) from None
     try:
-        with temporary_folder(target.parent, ".new-") as temporary:
-            made = temporary / "new"
+        with temporary_folder(target.parent, ".new-") as begun:
+            made = begun / "new"
             made.mkdir()
             yield made
             sync_folder(made)
-            made.rename(target)
-        sync_folder(target.parent)
+            _put_in_place(made, target, begun / "old" if replaces and target.exists() else None)
+            sync_folder(target.parent)
     except OSError as error:
         raise refuse(cant_be_written(target, error)) from None
+
+
+def _put_in_place(made: Path, target: Path, old: Path | None) -> None:
+    """`made` as `target`; what was there goes to `old`, and comes back where that fails."""
+    if old is not None:
+        target.rename(old)
+    try:
+        made.rename(target)
+    except OSError:
+        if old is not None:
+            old.rename(target)
+        raise
 
 
 _PARTS = frozenset({"new", "old"})  # what stands in a temporary folder; one with anything else is not ours
@@ -219,3 +238,14 @@ def _sweep(folder: Path, prefix: str) -> None:
             with suppress(OSError):
                 if {one.name for one in path.iterdir()} <= _PARTS:
                     shutil.rmtree(path)
+
+
+def _is_locked_here(descriptor: int) -> bool:
+    """Lock an open file or folder; False where another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody else can have it, and nobody sweeps
+        return True
+    return True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.errors import ConfigError, UsageError
 from benchbook.text import one_line, visible
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _start_spec(name: str, kind: SpecKind) -> tuple[str, list[Path]]:
     """
     from benchbook.specs.fields import NAME
     from benchbook.specs.folders import FROZEN, files_to_start_from
+    from benchbook.writing import folder_made_whole, write_file
 
     if not NAME.fullmatch(name):
         raise ConfigError("NAME", repr(name[:60]), "small letters, digits and _, a letter first, at most 48")
@@ -49,18 +51,11 @@ def _start_spec(name: str, kind: SpecKind) -> tuple[str, list[Path]]:
     for path in texts:
         if path.exists():
             raise UsageError(f"{path}: is there already; nothing was written")
-    for path, text in texts.items():
-        _write(path, text)
+    folder = Path(spec)
+    with nullcontext(folder) if folder.exists() else folder_made_whole(folder) as made:
+        for path, text in texts.items():
+            write_file(made / path.name, text.encode("utf-8"))
     return spec, list(texts)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        raise RecordError(f"{path}: can't be written ({error.strerror})") from None
 
 
 def _show(described: dict[str, Any], lines: Callable[[dict[str, Any]], list[str]], *, as_json: bool) -> None:

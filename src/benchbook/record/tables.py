@@ -5,12 +5,14 @@ The schema is the row's type: a msgspec Struct whose fields are the columns.
 
 from __future__ import annotations
 
+import errno
+import re
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pyarrow as pa
@@ -22,6 +24,9 @@ from benchbook.errors import RecordError
 from benchbook.record.reading import why_unreadable
 from benchbook.text import all_storable
 from benchbook.writing import written_whole
+
+if TYPE_CHECKING:
+    import polars
 
 BATCH = 256  # rows that exist as Python objects at once
 BATCH_BYTES = 16 << 20  # of their JSON, at which a batch ends with fewer rows
@@ -85,6 +90,18 @@ def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgsp
     ):
         for table in _row_groups(iter(rows), schema):
             writer.write_table(table, row_group_size=table.num_rows)
+
+
+def write_frame(path: Path, frame: polars.DataFrame, *, synced: bool = True, **how: Any) -> None:
+    """Write a frame to `path`, whole or not at all. Raises: RecordError."""
+    from polars.exceptions import ComputeError
+
+    with written_whole(path, synced=synced) as file:
+        try:
+            frame.write_parquet(file, compression="zstd", **how)
+        except ComputeError as error:  # so Polars tells of a full disk
+            number = re.search(r"os error (\d+)", str(error))
+            raise OSError(int(number[1]) if number else errno.EIO, str(error)) from None
 
 
 def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:

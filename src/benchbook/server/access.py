@@ -27,14 +27,14 @@ from typing import Literal
 import msgspec
 
 from benchbook.canonical import canonical_json, ready
-from benchbook.errors import ConfigError, UsageError
+from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.labels.labels import labeller_name
 from benchbook.locks import locked_folder
 from benchbook.record.journal import utc_now
 from benchbook.server.cookies import CSRF, SESSION_NAMES, read_cookies
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
-from benchbook.writing import written_whole
+from benchbook.writing import cant_be_written, written_whole
 
 _SCOPES = ("read", "label", "write")
 
@@ -131,14 +131,17 @@ class TokenFile:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Token]]:
         """Lend the tokens to be changed, with other processes locked out; then replace the file as a whole."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with locked_folder(self.path.parent), self._lock:
-            self._read()
-            tokens = dict(self._tokens)
-            yield tokens
-            with written_whole(self.path, mode=0o600) as file:
-                file.write(canonical_json(list(tokens.values())) + b"\n")
-            self._read()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with locked_folder(self.path.parent), self._lock:
+                self._read()
+                tokens = dict(self._tokens)
+                yield tokens
+                with written_whole(self.path, mode=0o600) as file:
+                    file.write(canonical_json(list(tokens.values())) + b"\n")
+                self._read()
+        except OSError as error:
+            raise RecordError(cant_be_written(self.path, error)) from None
 
 
 def _hash(text: str) -> str:

@@ -14,7 +14,6 @@ from benchbook.comparison.leaderboard import History
 from benchbook.comparison.text_difference import TextSpan, text_difference
 from benchbook.evaluators.exact import as_float
 from benchbook.training.curves import Curve
-from benchbook.writing import written_whole
 
 if TYPE_CHECKING:
     import polars
@@ -180,7 +179,8 @@ def write_comparison_parquet(report: ComparisonReport, path: Path) -> Path:
     """Write the items of every pair to `path`, whole or not at all. Raises: RecordError."""
     import polars as pl
 
-    with written_whole(path, synced=False) as file:
-        frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
-        frame.write_parquet(file, compression="zstd", compression_level=1, statistics=False)
+    from benchbook.record.tables import write_frame  # loads Arrow
+
+    frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
+    write_frame(path, frame, synced=False, compression_level=1, statistics=False)
     return path

@@ -20,7 +20,6 @@ from benchbook.evaluators.correctness.scorecard import tally_columns
 from benchbook.evaluators.correctness.scoring import REASONS, AnswerFormat, MissReason, compared_text, reason
 from benchbook.evaluators.exact import DECIMAL, same_number
 from benchbook.text import shorten
-from benchbook.writing import written_whole
 
 if TYPE_CHECKING:
     import polars
@@ -143,6 +142,7 @@ def score_table(
     import polars as pl
 
     from benchbook.evalsets.predictions import align_predictions, read_predictions
+    from benchbook.record.tables import write_frame
 
     items = _items(str(evalset))
     rows = align_predictions(read_predictions(predictions, columns=columns), items).drop("own_keys")
@@ -151,7 +151,7 @@ def score_table(
     except UsageError:
         _refuse_texts(Path(evalset), items)
         raise
-    _write(scored.rename({"reason": "miss_reason"}), target)
+    write_frame(target, scored.rename({"reason": "miss_reason"}))
     names = [name for name in ("reason", *_TEXTS[:3]) if name in scored.columns]
     return tally_columns(pl.DataFrame(scored.select(names))).scorecard()
 
@@ -215,8 +215,3 @@ def _refuse_ids(path: Path, ids: polars.Series) -> None:
         row = (~ids.is_first_distinct()).arg_true()[0]
         found = f"{ids[row]!r} again (first in row {(ids == ids[row]).arg_true()[0] + 1})"
         raise InputError(path, line=row + 1, field="item_id", found=found, expected="an id of its own")
-
-
-def _write(scored: polars.DataFrame, target: Path) -> None:
-    with written_whole(target) as file:
-        scored.write_parquet(file)

@@ -52,7 +52,7 @@ from benchbook.views.protocol.archive_model import (
     UsedPrompt,
 )
 from benchbook.views.protocol.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
-from benchbook.writing import temporary_folder
+from benchbook.writing import folder_made_whole
 
 _PROMPT = re.compile(r"[0-9a-f]{64}\.txt")
 
@@ -130,30 +130,11 @@ def write_archive(archive: Archive, folder: str | Path) -> Path:
     log = msgspec.structs.replace(log, derivation=derivation) if derivation >= 3 else log
     archive = replace(archive, rows=sorted_rows(archive.rows), run_log=log)
     check_replaceable(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder(target.parent, f".{target.name}-") as temporary:
-            made = temporary / "new"
-            made.mkdir()
-            _write_parts(made, archive)
-            with (made / ANALYSIS).open("w", encoding="utf-8", newline="") as file:
-                file.writelines(results_analysis(read_archive(made, derivation)))
-            _put_in_place(made, target, temporary / "old")
-    except OSError as error:
-        raise RecordError(f"{target}: can't be written ({error.strerror})") from None
+    with folder_made_whole(target, replaces=True) as made:
+        _write_parts(made, archive)
+        with (made / ANALYSIS).open("w", encoding="utf-8", newline="") as file:
+            file.writelines(results_analysis(read_archive(made, derivation)))
     return target
-
-
-def _put_in_place(made: Path, target: Path, old: Path) -> None:
-    """`made` as `target`; what was there goes to `old`, and comes back where that fails."""
-    if target.exists():
-        target.rename(old)
-    try:
-        made.rename(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
 
 
 def _write_parts(folder: Path, archive: Archive) -> None:
