@@ -180,7 +180,7 @@ _HOLDS = """
 import sys
 from pathlib import Path
 from benchbook.writing import temporary_folder
-with temporary_folder(Path(sys.argv[1]), ".new-") as made:
+with temporary_folder(Path(sys.argv[1])) as made:
     (made / "new").mkdir()
     print(made.name, flush=True)
     sys.stdin.read()
@@ -196,12 +196,12 @@ def test_a_killed_processs_folder_is_swept_and_a_live_ones_is_not(tmp_path: Path
     holds = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     assert holds.stdout is not None
     theirs = holds.stdout.readline().strip()
-    with temporary_folder(tmp_path, ".new-") as ours:
+    with temporary_folder(tmp_path) as ours:
         assert in_it(tmp_path) == {theirs, ours.name}
         holds.kill()
         holds.communicate()
         assert not is_locked(tmp_path / theirs)
-        with temporary_folder(tmp_path, ".new-") as another:
+        with temporary_folder(tmp_path) as another:
             assert in_it(tmp_path) == {ours.name, another.name}
     assert in_it(tmp_path) == set()
 
@@ -213,11 +213,10 @@ def test_what_is_not_ours_is_never_swept(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for name in (".new-abcd1234", ".new-mine", ".new-abcd12345", "x.new-abcd1234", ".new-ABCD1234", ".old-abcd1234"):
         (runs / name / "new").mkdir(parents=True)
-    (runs / ".new-aaaaaaaa" / "own").mkdir(parents=True)  # with something that we never put there
     (runs / ".new-bbbbbbbb").symlink_to(elsewhere)
     (runs / ".new-cccccccc").write_text("a file", "utf-8")
     before = in_it(runs)
-    with temporary_folder(runs, ".new-"):
+    with temporary_folder(runs):
         pass
     assert before - in_it(runs) == {".new-abcd1234"}
     assert (elsewhere / "kept").exists()
@@ -226,7 +225,7 @@ def test_what_is_not_ours_is_never_swept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_temporary_folder_is_gone_however_its_block_ends(tmp_path: Path, error: type[BaseException]) -> None:
     def broken() -> None:
-        with temporary_folder(tmp_path, ".new-") as made:
+        with temporary_folder(tmp_path) as made:
             (made / "new").mkdir()
             raise error
 

@@ -13,13 +13,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
 from benchbook.errors import BenchbookError, RecordError
-from benchbook.locks import held, is_locked, locked_folder
 
 
 def cant_be_written(path: Path, error: OSError) -> str:
@@ -189,7 +188,7 @@ def folder_made_whole(
     except OSError as error:
         raise refuse(cant_be_written(target.parent, error)) from None
     try:
-        with temporary_folder(target.parent, ".new-") as begun:
+        with temporary_folder(target.parent) as begun:
             made = begun / "new"
             made.mkdir()
             yield made
@@ -212,32 +211,46 @@ def _put_in_place(made: Path, target: Path, old: Path | None) -> None:
         raise
 
 
-_PARTS = frozenset({"new", "old"})  # what stands in a temporary folder; one with anything else is not ours
+_TEMPORARY = re.compile(r"\.new-[a-z0-9_]{8}")  # as `tempfile` makes them
 
 
 @contextmanager
-def temporary_folder(beside: Path, prefix: str) -> Iterator[Path]:
-    """A private folder in `beside`, removed at the end, in which a `new` folder is made, and an `old` one may be kept.
-
-    Those that killed processes left are removed first: each is held by its process for as long as that lives.
-    Raises: OSError.
+def temporary_folder(beside: Path) -> Iterator[Path]:
+    """A private folder in `beside`, which goes when the block ends. It is locked for as long as its process lives: those
+    that killed processes left are removed first. Raises: OSError.
     """
-    with ExitStack() as holding:
-        with locked_folder(beside):
-            _sweep(beside, prefix)
-            made = Path(tempfile.mkdtemp(prefix=prefix, dir=beside))
-            holding.enter_context(held(made))
-        holding.callback(shutil.rmtree, made, ignore_errors=True)
+    _sweep(beside)
+    made, descriptor = _begin(beside)
+    try:
         yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(descriptor)
 
 
-def _sweep(folder: Path, prefix: str) -> None:
-    name = re.compile(re.escape(prefix) + "[a-z0-9_]{8}")  # as `tempfile` makes them
+def _begin(folder: Path) -> tuple[Path, int]:
+    """A private folder, and the descriptor by which it is locked."""
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
+        with suppress(FileNotFoundError):  # another's sweep was quicker than the lock
+            descriptor = os.open(made, os.O_RDONLY)
+            if _is_locked_here(descriptor) and made.exists():
+                return made, descriptor
+            os.close(descriptor)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the folders that killed processes left half made."""
     for path in folder.iterdir():
-        if name.fullmatch(path.name) and path.is_dir() and not path.is_symlink() and not is_locked(path):
-            with suppress(OSError):
-                if {one.name for one in path.iterdir()} <= _PARTS:
-                    shutil.rmtree(path)
+        if not _TEMPORARY.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its maker lives
+                shutil.rmtree(path)
+            finally:
+                os.close(descriptor)
 
 
 def _is_locked_here(descriptor: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from benchbook.record.reading import (
     why_unreadable,
 )
 from benchbook.record.state import JournalState
-from benchbook.writing import write_file
+from benchbook.writing import cant_be_written, temporary_folder, write_file
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,18 +102,21 @@ _TAIL = 1 << 16
 
 
 class _Ends(msgspec.Struct):
-    """The part of a manifest that says where its journal ends."""
+    """The part of a manifest that says where its journal ends, and which files follow from it."""
 
     journal_facts: int
     journal_sha256: str
+    derived: dict[str, str] = {}
 
 
 def check_whole(record: Record) -> None:
-    """Check a record's first fact, and its last one against the manifest; of people's labels, against the anchor.
+    """Check a record's first fact, and its last one against the manifest, and against that the small derived files; of
+    people's labels, against the anchor.
 
     A journal that has grown since its files were derived is whole: the run was resumed.
 
-    Raises: RecordDamagedError saying what is wrong with the journal; RecordError for a manifest that can't be read.
+    Raises: RecordDamagedError saying what is wrong with the journal; RecordError for a manifest that can't be read, and
+        for files that are not those of the manifest.
     """
     segments = segment_files(record.journal)
     if not segments:
@@ -128,6 +131,8 @@ def check_whole(record: Record) -> None:
         found = _ends_of(record) if is_run else anchor_of(record, first)
         if found is not None:
             _check_last(segments, found, "manifest.json" if is_run else "anchor.json")
+        if isinstance(found, _Ends):
+            _check_of_one_time(record, found)
     except OSError as error:
         where = error.filename or record.path
         raise RecordDamagedError(where, None, f"can't be read ({error.strerror or error})") from None
@@ -189,6 +194,15 @@ def _check_last(segments: list[Path], ends: _Ends | Anchor, named_in: str) -> No
         raise RecordDamagedError(path, None, f"its last line {CR_LF}")
     if _decoded(path, None, line).seq < ends.journal_facts:
         raise RecordDamagedError(path, None, f"the journal ends with another fact than {named_in} names")
+
+
+def _check_of_one_time(record: Record, ends: _Ends) -> None:
+    """Refuse files of which a derivation that was broken off, or a power cut, left some as they were before."""
+    for path in (record.aggregates, record.decision):
+        with suppress(FileNotFoundError):
+            if path.name in ends.derived and sha256_of(path) != ends.derived[path.name]:
+                why = "was changed: it does not have the hash that manifest.json names; `benchbook rescore` the run"
+                raise RecordError(f"{path}: {why_unreadable(path, why)}")
 
 
 def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:
@@ -263,6 +277,22 @@ def deriving(record: Record) -> Iterator[None]:
         except OSError as error:
             raise RecordError(f"{record.path}: can't be held ({error.strerror})") from None
         yield
+
+
+@contextmanager
+def tables_put_last(target: Path) -> Iterator[Path]:
+    """A folder for tables, which go to `target` when the block ends: after the files that it writes there itself.
+
+    These are small, and `check_whole` holds them against the manifest, which comes last of all: of files that are
+    replaced one by one, a reader never takes the new ones with the old.
+    """
+    try:
+        with temporary_folder(target) as tables:
+            yield tables
+            for path in sorted(tables.iterdir()):
+                path.replace(target / path.name)
+    except OSError as error:
+        raise RecordError(cant_be_written(target, error)) from None
 
 
 @contextmanager

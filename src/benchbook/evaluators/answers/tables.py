@@ -36,13 +36,13 @@ from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.kept import recorded_evalset, set_warnings
 from benchbook.evaluators.settings import RunStatus
 from benchbook.evaluators.signs import AnswerSigns
-from benchbook.record.derived_files import hashes_of, pretty_json, told_by_journal, write_manifest
+from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, told_by_journal, write_manifest
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import write_table
 from benchbook.training.logs import training_files, training_warnings, write_training
-from benchbook.writing import write_file, written_whole
+from benchbook.writing import write_file
 
 DERIVED_FILES = ("samples.parquet", "samples.jsonl", "aggregates.json", "decision.json", "manifest.json")
 
@@ -73,22 +73,19 @@ def derive_answers(
     """
     state = read_state(record.journal) if state is None else state
     counted = Counted(state, metric.of_run(state))
-    with (
-        recorded_evalset(
-            record,
-            state.started,
-            needs_expected_answer=metric.needs_expected_answer,
-            keeps_fields=metric.keeps_fields,
-        ) as evalset,
-        written_whole(target / "samples.jsonl", synced=False) as lines,
-    ):
-        rows = _written_to(lines, counted.rows(evalset, check))
-        write_table(target / "samples.parquet", counted.row_type, rows)
-    write_training(record, state.started, target)
-    aggregates = counted.aggregates()
-    decision = counted.decision(aggregates)
-    write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
-    write_file(target / "decision.json", pretty_json(decision), synced=False)
+    needs, keeps = metric.needs_expected_answer, metric.keeps_fields
+    with tables_put_last(target) as tables:
+        with (
+            recorded_evalset(record, state.started, needs_expected_answer=needs, keeps_fields=keeps) as evalset,
+            (tables / "samples.jsonl").open("wb") as lines,
+        ):
+            rows = _written_to(lines, counted.rows(evalset, check))
+            write_table(tables / "samples.parquet", counted.row_type, rows)
+        write_training(record, state.started, tables)
+        aggregates = counted.aggregates()
+        decision = counted.decision(aggregates)
+        write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
+        write_file(target / "decision.json", pretty_json(decision), synced=False)
     manifest = _manifest(state, counted, hashes_of(target, (*DERIVED_FILES, *training_files(state.started))))
     digest = write_manifest(target, msgspec.structs.asdict(manifest))
     return AnswersDerived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)

@@ -41,7 +41,7 @@ from benchbook.evaluators.protocol.probes import ProbeResult, probe_result
 from benchbook.evaluators.protocol.rows import ProtocolAggregates, ProtocolManifest, ProtocolReadRow, ProtocolRow
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.validity import Evaluation, is_calendar_date, validate
-from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, write_manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState, read_state
@@ -121,9 +121,10 @@ def derive_protocol(
         state = read_state(record.journal)
     plan = protocol_plan_of(state.started)
     counts = _Counts(state, plan, open_samples(record, state.started, plan))
-    write_table(target / "samples.parquet", counts.row_type, counts.rows(check))
-    aggregates = counts.aggregates()
-    write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
+    with tables_put_last(target) as tables:
+        write_table(tables / "samples.parquet", counts.row_type, counts.rows(check))
+        aggregates = counts.aggregates()
+        write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
     manifest = manifest_of(state, plan, counts.protocol, counts.judges, counts.dates, hashes_of(target, DERIVED_FILES))
     fields = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
     values = {name: value for name, value in fields.items() if value is not msgspec.UNSET}

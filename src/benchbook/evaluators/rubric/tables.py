@@ -55,7 +55,7 @@ from benchbook.evaluators.rubric.warnings import (
     state_warnings,
 )
 from benchbook.evaluators.signs import AnswerSigns
-from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, write_manifest
 from benchbook.record.facts import RunStarted, SampleFact, cause_of
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState, read_state
@@ -107,15 +107,17 @@ def derive(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
             f"{counts.early.error:g}; bounds at a confidence hold for a number of samples that was fixed before"
         )
-    with recorded_evalset(record, state.started) as evalset:
-        write_table(target / "samples.parquet", row_type_of(state.started, counts.spec), counts.rows(evalset, check))
-    aggregates = counts.aggregates_file()
-    manifest_without_files = manifest_of(state, counts.plan, counts.spec)
-    decision = None
-    if not manifest_without_files.missing_metadata:
-        decision = _decision(counts, aggregates, confidence)
-    write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
-    write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)), synced=False)
+    with tables_put_last(target) as tables:
+        with recorded_evalset(record, state.started) as evalset:
+            row_type = row_type_of(state.started, counts.spec)
+            write_table(tables / "samples.parquet", row_type, counts.rows(evalset, check))
+        aggregates = counts.aggregates_file()
+        manifest_without_files = manifest_of(state, counts.plan, counts.spec)
+        decision = None
+        if not manifest_without_files.missing_metadata:
+            decision = _decision(counts, aggregates, confidence)
+        write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
+        write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)), synced=False)
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
     digest = write_manifest(target, msgspec.to_builtins(manifest))
     return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
