@@ -1,40 +1,39 @@
-"""Every writer, as a crash-point test needs it: what it does, what must be there afterwards, and how to go on."""
+"""Every writer, as a crash-point test needs it: what it does, what must be there afterwards, and how to go on.
+
+A module that writes is named here, or in ELSEWHERE.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from contextlib import closing, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
-from benchbook.record.facts import Reply
+from sqlalchemy import select
+
+from benchbook.ask.providers.calls import Answer
+from benchbook.ask.requests import ResponseCache
+from benchbook.catalog.database import open_catalog
+from benchbook.catalog.database import runs as runs_table
+from benchbook.catalog.indexing import refresh
+from benchbook.errors import UsageError
+from benchbook.evalsets.output_set_sources import find_in_table
+from benchbook.evalsets.output_sets import read_output_set, write_output_set
+from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
+from benchbook.record.derived_files import sha256_of
+from benchbook.record.facts import Reply, RunEnded, RunStarted
+from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
-from crashing import Act, Say
-
-
-def _nothing(folder: Path) -> None:
-    """Nothing is there at first."""
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Writer:
-    """`kept` reads with what users read with: of what was acknowledged all must be in it, whatever happened.
-
-    `again` is the second go; by default the same once more. It leaves what an undisturbed go does, as `seen` shows it.
-    """
-
-    modules: tuple[str, ...]  # of src/benchbook, which it tests
-    act: Act
-    kept: Callable[[Path], Collection[str]]
-    prepare: Callable[[Path], None] = _nothing
-    again: Act | None = None
-    seen: Callable[[Path], Any] = _files
-
+from benchbook.server.access import TokenFile
+from crashing import Say
+from held import ENDED, Writer, command, do, files, or_refused, said_by, unless
+from judging import make_set
+from labelled import judged_run
+from scored import ITEMS, PREDICTIONS, scored, write_lines
 
 # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -63,19 +62,298 @@ def _append_all(folder: Path, say: Say) -> None:
         say(text)
 
 
-def writer_has(folder: Path) -> int:
-    return len(_texts(folder))
-
-
 def _texts(folder: Path) -> list[str]:
     return [line.fact.text or "" for line in read_journal(folder / "journal") if isinstance(line.fact, Reply)]
 
 
+# ── records ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_SCORE = ("score", "--evalset", "items.jsonl", "--predictions", "predictions.jsonl", "--run-id", "run")
+_RUN = (
+    "run", "--evalset", "items.jsonl", "--model", "scripted/m@1", "--judge", "scripted/j@1", "--run-id", "run",
+    "--model-path", "script.json", "--judge-path", "script.json", "--reports", "none", "--quiet",
+)  # fmt: skip
+
+
+def _to_score(folder: Path) -> None:
+    write_lines(folder / "items.jsonl", ITEMS[:2])
+    write_lines(folder / "predictions.jsonl", PREDICTIONS[:2])
+
+
+def _to_run(folder: Path) -> None:
+    made = folder.parent / "made"
+    judged_run(made, [(2, 2), (1, 2)])
+    for name in ("items.jsonl", "script.json"):
+        (folder / name).write_bytes((made / name).read_bytes())
+
+
+def _ends(folder: Path) -> set[str]:
+    """What is acknowledged by a run's end: its last fact."""
+    return {ENDED for line in read_journal(folder / "runs" / "run" / "journal") if isinstance(line.fact, RunEnded)}
+
+
+def _decided(folder: Path) -> dict[str, bytes]:
+    """What doesn't depend on how long something took."""
+    return {"decision.json": (folder / "runs" / "run" / "decision.json").read_bytes()}
+
+
+def _derived_before_its_end(folder: Path) -> None:
+    """A record whose derived files are of a time when its journal was shorter."""
+    _to_score(folder)
+    record = scored(folder, PREDICTIONS[:2], ITEMS[:2]).record
+    segment = record.journal / "000001.jsonl"
+    whole = segment.read_bytes()
+    segment.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    do(folder, "rescore", "run", "--reports", "none")
+    segment.write_bytes(whole)
+
+
+def _new_record(folder: Path, say: Say) -> None:
+    create_record(folder / "runs", "run", {"evalset": folder / "items.jsonl", "prompt": b"{{prompt}}"}, _first_fact)
+    say(ENDED)
+
+
+def _new_record_unless_there(folder: Path, say: Say) -> None:
+    if not (folder / "runs" / "run").exists():
+        _new_record(folder, say)
+
+
+def _first_fact(hashes: dict[str, str]) -> RunStarted:
+    return RunStarted(
+        run_id="run", spec="rubric@v1", spec_sha256="", plan_sha256="", n_items=2, repeats=1, config={}, inputs=hashes,
+        identity={}, code_version={}, environment={},
+    )  # fmt: skip
+
+
+def _begun(folder: Path) -> set[str]:
+    """A new record is acknowledged when its first fact and its inputs are there."""
+    record = Record(folder / "runs" / "run")
+    hashes = record.started().inputs.values()
+    return {ENDED} if all(sha256_of(record.input(one)) == one for one in hashes) else set()
+
+
+def _derived(folder: Path, say: Say) -> None:
+    record = Record(folder / "runs" / "run")
+    evaluator_of(record).derive(record, record.path)
+    say(ENDED)
+
+
+def _shown(folder: Path) -> Any:
+    """What a record's readers show of it: its numbers, and each sample."""
+    ways = ((), ("--sample", "0"), ("--sample", "1"))
+    return [said_by("show", "run", *words)(folder) for words in ways]
+
+
+# ── what users make ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _to_judge(folder: Path) -> None:
+    """An evaluation set, and a judge's replies about its outputs."""
+    outputs = make_set(folder, questions=1, targets=("m",)).outputs
+    known = {"judge_model": "j", "method": "cross_judge"}
+    replies = [
+        known
+        | {"question_id": output.question_id, "prompt_variant": output.prompt_variant}
+        | {"target_model": output.target_model, "output_id": output.output_id, "reply": "No JSON."}
+        for output in outputs
+    ]
+    write_lines(folder / "replies.jsonl", replies)
+
+
+def _to_archive(folder: Path) -> None:
+    _to_judge(folder)
+    do(folder, *_IMPORT, "--record", "run", "--reports", "none")
+
+
+_IMPORT = ("judge", "import", "replies.jsonl", "--set", "set")
+
+
+def _to_make_a_set(folder: Path) -> None:
+    make_set(folder, questions=1, targets=("m",))
+    rmtree(folder / "set")
+
+
+def _a_set(folder: Path, say: Say) -> None:
+    write_output_set(find_in_table(folder / "outputs.jsonl").candidates, folder / "set")
+    say(ENDED)
+
+
+def _a_set_unless_there(folder: Path, say: Say) -> None:
+    if not (folder / "set").exists():
+        _a_set(folder, say)
+
+
+def _readable_set(folder: Path) -> set[str]:
+    """Its texts are not synced: where one is empty, whoever reads the set is told."""
+    with suppress(UsageError):
+        read_output_set(folder / "set")
+    return {ENDED} if (folder / "set").is_dir() else set()
+
+
+def _checkpoint(folder: Path, say: Say) -> None:
+    with CheckpointEvaluation(folder / "items.jsonl", folder / "checkpoints") as evaluation:
+        evaluation.evaluate(100, lambda prompts: ["2" for _ in prompts])
+    say(ENDED)
+
+
+def _checkpoint_files(folder: Path) -> set[bytes]:
+    """A second go of a step takes a name of its own, with the same lines."""
+    return {path.read_bytes() for path in (folder / "checkpoints").glob("step-100*.jsonl")}
+
+
+def _table_scored(folder: Path, say: Say) -> None:
+    score_table(folder / "items.jsonl", folder / "predictions.jsonl", folder / "scored.parquet")
+    say(ENDED)
+
+
+# ── what a server keeps ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _tokens(folder: Path, say: Say) -> None:
+    """A second go makes what is not there yet."""
+    file = TokenFile(folder / "server" / "tokens.json")
+    names = [token.name for token in file.tokens()]
+    for name in ("ann", "bob"):
+        if name not in names:
+            file.create(name, ("read",))
+            say(name)
+
+
+def _token_names(folder: Path) -> list[str]:
+    return [token.name for token in TokenFile(folder / "server" / "tokens.json").tokens()]
+
+
+def _answers(folder: Path, say: Say) -> None:
+    """The cache may forget: a run goes on where it can't be written, and asks again."""
+    cache = ResponseCache(folder / "cache.sqlite")
+    for name in ("a", "b"):
+        cache.put("scope", "candidate", name, Answer(text=name))
+    cache.close()
+
+
+def _cached(folder: Path) -> list[str | None]:
+    cache = ResponseCache(folder / "cache.sqlite")
+    found = [cache.get("scope", "candidate", name) for name in ("a", "b")]
+    cache.close()
+    return [None if one is None else one.text for one in found]
+
+
+def _two_runs(folder: Path) -> None:
+    scored(folder, run_id="a")
+    scored(folder, PREDICTIONS[:2], run_id="b")
+
+
+def _indexed(folder: Path, say: Say) -> None:
+    with closing(open_catalog(folder / "catalog.sqlite")) as catalog:
+        refresh(catalog, folder / "runs")
+    say(ENDED)
+
+
+def _in_catalog(folder: Path) -> list[str]:
+    with closing(open_catalog(folder / "catalog.sqlite")) as catalog, catalog.read() as connection:
+        return sorted(connection.execute(select(runs_table.c.run_id)).scalars())
+
+
 WRITERS = {
-    "journal": Writer(
-        modules=("record/journal.py",), prepare=_journal, act=_append, kept=_texts, seen=_texts,
-    ),
+    "journal": Writer(modules=("record/journal.py",), prepare=_journal, act=_append, kept=_texts, seen=_texts),
     "journal-at-its-end": Writer(
-        modules=("record/journal.py",), prepare=_journal, act=_append_all, kept=_texts, seen=_texts,
+        modules=("record/journal.py",), prepare=_journal, act=_append_all, kept=_texts, seen=_texts
+    ),
+    "new-record": Writer(
+        modules=("record/folder.py", "writing.py"), prepare=_to_score, act=_new_record, kept=_begun,
+        again=_new_record_unless_there, seen=lambda folder: (_begun(folder), files(folder / "runs")),
+    ),
+    "derived-files": Writer(
+        modules=(
+            "record/derived_files.py", "record/tables.py", "evaluators/answers/tables.py",
+            "evaluators/rubric/tables.py", "evaluators/protocol/tables.py",
+        ),
+        prepare=_derived_before_its_end, act=_derived, seen=lambda folder: files(folder / "runs"), told=_shown,
+    ),
+    "score": Writer(
+        modules=("evaluators/answers/predictions.py",), is_slow=True,
+        prepare=_to_score, act=command(*_SCORE, "--reports", "none"), kept=_ends,
+        again=unless("runs/run", _SCORE, ("rescore", "run", "--reports", "none")),
+        seen=lambda folder: files(folder / "runs"),
+    ),
+    "run": Writer(
+        modules=("ask/starting.py",), is_slow=True,
+        prepare=_to_run, act=command(*_RUN), kept=_ends, seen=_decided,
+        again=unless("runs/run", _RUN, ("run", "--resume", "run", "--reports", "none", "--quiet")),
+    ),
+    "reports": Writer(
+        modules=("views/views.py", "cli/summary.py", "library/objects.py"), is_slow=True,
+        prepare=_two_runs, act=command("rescore", "a"), seen=lambda folder: files(folder / "reports"),
+    ),
+    "comparison": Writer(
+        modules=("views/comparison_data.py", "cli/judges.py"), is_slow=True,
+        prepare=_two_runs, act=command("compare", "a", "b", "--html", "c.html", "--parquet", "c.parquet"),
+    ),
+    "baseline": Writer(
+        modules=("comparison/records.py",), prepare=_two_runs, act=command("baseline", "set", "a"),
+        seen=lambda folder: files(folder)["runs/baseline.json"],
+        kept=lambda folder: {ENDED} if (folder / "runs" / "baseline.json").read_bytes() else set(),
+    ),
+    "init": Writer(
+        modules=("cli/starting.py",), act=command("init"), again=command("init", "--force"),
+        kept=lambda folder: {ENDED} if (folder / "benchbook.toml").read_bytes() else set(),
+    ),
+    "new-eval-set": Writer(
+        modules=("evalsets/opening.py",), act=command("evalset", "new", "set.jsonl"),
+        again=or_refused("evalset", "new", "set.jsonl"),
+        kept=lambda folder: {ENDED} if (folder / "set.jsonl").read_bytes() else set(),
+    ),
+    "own-spec": Writer(
+        modules=("cli/own_specs.py",), act=command("rubric", "init", "mine"),
+        again=unless("mine@v1", ("rubric", "init", "mine"), ("rubric", "check", "mine@v1")),
+        kept=lambda folder: {ENDED} if all(files(folder).values()) else set(),
+    ),
+    "output-set": Writer(
+        modules=("evalsets/output_sets.py",), prepare=_to_make_a_set, act=_a_set, kept=_readable_set,
+        again=_a_set_unless_there,
+        seen=lambda folder: sorted(path.name for path in folder.rglob("[!.]*")),
+    ),
+    "judgements": Writer(
+        modules=("evaluators/protocol/importing.py",), prepare=_to_judge, act=command(*_IMPORT, "--out", "out.jsonl"),
+        again=or_refused(*_IMPORT, "--out", "out.jsonl"),
+        kept=lambda folder: {ENDED} if (folder / "out.jsonl").read_bytes() else set(),
+    ),
+    "archive": Writer(
+        modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),
+        prepare=_to_archive, act=command("judge", "archive", "run", "--out", "archive"),
+        seen=lambda folder: files(folder / "archive"), is_slow=True,
+    ),
+    "checkpoint": Writer(
+        modules=("integrations/checkpoint_evaluation.py",), prepare=_to_score, act=_checkpoint, seen=_checkpoint_files,
+        kept=lambda folder: {ENDED} if all(_checkpoint_files(folder)) else set(),
+    ),
+    "scored-table": Writer(
+        modules=("evaluators/correctness/columns.py",), prepare=_to_score, act=_table_scored,
+        kept=lambda folder: {ENDED} if (folder / "scored.parquet").read_bytes() else set(),
+    ),
+    "tokens": Writer(modules=("server/access.py",), act=_tokens, kept=_token_names, seen=_token_names),
+    "cache": Writer(modules=("ask/requests.py",), act=_answers, seen=_cached, is_slow=True, may_forget=True),
+    "catalog": Writer(
+        modules=("catalog/database.py",), prepare=_two_runs, act=_indexed, seen=_in_catalog, is_slow=True,
+        kept=lambda folder: {ENDED} if _in_catalog(folder) else set(), may_forget=True,
     ),
 }  # fmt: skip
+
+# Modules that write, whose writers are tested elsewhere, or need no test.
+ELSEWHERE = {
+    "labels/labels.py": "tests/labels/test_label_crashes.py",
+    "record/anchor.py": "tests/labels/test_label_crashes.py",
+    "server/lines.py": "tests/server",
+    "server/audit.py": "tests/server",
+    "server/events.py": "tests/server",
+    "server/services.py": "tests/server",
+    "server/submissions.py": "tests/server",
+    "server/submission_store.py": "tests/server",
+    "server/starting.py": "a copy of a record's input, by `write_file`",
+    "server/child.py": "the log of a run that was started; its record is what counts",
+    "server/running.py": "makes the folder of records, and no file",
+    "server/comparison_downloads.py": "a temporary file, which has no name",
+    "evalsets/evalset.py": "a temporary file, which has no name",
+    "evalsets/extraction.py": "a temporary file, which has no name",
+    "cli/main.py": "the null device, where a stream was closed",
+}
