@@ -216,7 +216,7 @@ _TEMPORARY = re.compile(r"\.new-[a-z0-9_]{8}")  # as `tempfile` makes them
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """A private folder in `beside`, which goes when the block ends. It is locked for as long as its process lives: those
+    """A private folder in `beside`, which goes when the block ends. It is locked while its process lives: those
     that killed processes left are removed first. Raises: OSError.
     """
     _sweep(beside)

@@ -15,6 +15,7 @@ import msgspec
 
 from benchbook.ask.limits import Budget, ConcurrencyLimit, RateLimit, Stop
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
+from benchbook.ask.providers.keys import NO_KEYS, Keys
 from benchbook.ask.requests import ResponseCache, request_sha256
 from benchbook.ask.server_pace import ServerPace
 from benchbook.ask.unanswered import Who, advice_on, said_by
@@ -38,6 +39,7 @@ class Endpoint:
     input_price: Decimal | None = None
     output_price: Decimal | None = None
     cache_scope: str = ""  # the part of the response cache's key beside the request: the address and model id
+    keys: Keys = NO_KEYS  # its provider takes them out of what comes; what an older cache holds may have them
     who: Who | None = None  # as texts name it
     refuses: bool = False  # it has shown a fault that only a person can mend: it need not be asked again
 
@@ -103,6 +105,7 @@ class Asker:
         if call.cacheable and self.cache is not None:
             hit = self.cache.get(endpoint.cache_scope, call.role, sha256)
             if hit is not None:
+                hit = endpoint.keys.removed_from_answer(hit)
                 return self._write_reply(call, hit, sha256, queue_ms=0, retry_ms=0, cached=True)
         started = first_sent = time.monotonic()
         queued = 0.0

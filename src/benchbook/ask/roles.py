@@ -11,8 +11,9 @@ from typing import Any
 from benchbook.ask.asking import Endpoint
 from benchbook.ask.limits import ConcurrencyLimit
 from benchbook.ask.model_id import ModelId, parse_model_id
-from benchbook.ask.providers.access import DEFAULT_BASE_URL, Secret, checked_base_url, server_of
+from benchbook.ask.providers.access import DEFAULT_BASE_URL, checked_base_url, server_of
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
+from benchbook.ask.providers.keys import NO_KEYS, Secret
 from benchbook.ask.providers.local import SLOTS, LocalProvider, find_model, weights_version
 from benchbook.ask.providers.openai_wire import LEFT_OUT
 from benchbook.ask.requests import ResponseCache, RolePlan
@@ -123,12 +124,14 @@ def _open_endpoints(roles: Roles, max_connections: int) -> dict[str, Endpoint]:
     servers: dict[str, ServerPace] = {}
     for name, (role, plan) in roles.items():
         first = opened.get(role.place)
+        provider = first.provider if first else open_provider(role)
         endpoints[name] = Endpoint(
-            provider=first.provider if first else open_provider(role),
+            provider=provider,
             gate=first.gate if first else _gate(plan.provider, max_connections),
             server=servers.setdefault(server_key(role), ServerPace()),
             input_price=role.config.input_price,
             output_price=role.config.output_price,
+            keys=getattr(provider, "keys", NO_KEYS),
             cache_scope=f"{role.config.base_url}\n{plan.model_id}",
             who=_who(name, role, plan),
         )

@@ -239,6 +239,7 @@ async def _check(config: str | None, given: dict[str, Any]) -> dict[str, Any]:
 
 async def _ask(settings: Any, role: Any) -> dict[str, Any]:
     from benchbook.ask.providers.calls import CallFailed
+    from benchbook.ask.providers.keys import NO_KEYS
     from benchbook.ask.providers.openai_wire import chat_body
     from benchbook.ask.roles import open_provider
 
@@ -256,6 +257,7 @@ async def _ask(settings: Any, role: Any) -> dict[str, Any]:
         "reported": answer.model_reported,
         "tells_tokens": answer.output_tokens is not None,
         "tells_model_time": answer.latency_model_ms is not None,
+        "key_is_a_word": getattr(provider, "keys", NO_KEYS).is_a_word,
     }
 
 
@@ -273,6 +275,10 @@ def _print(found: dict[str, Any]) -> None:
             f"answers in {answer['latency_ms']} ms" if answer["ok"] else f"does not answer: {one_line(answer['error'])}"
         )
         click.echo(f"{setting:20} {short_model(answer['model'])}: {state}")
+        if answer.get("key_is_a_word"):
+            click.echo(
+                f"{'':20} its key is a short word, as for a server that needs none: it stays where answers say it"
+            )
     if "samples" in found:
         cost = f"at most ${found['most_cost_usd']}" if found["most_cost_usd"] else "no prices set"
         click.echo(f"{plural(found['samples'], 'sample')}, {plural(found['calls'], 'call')}, {cost}")

@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 import pytest
 
-from benchbook.ask.providers.access import Secret
 from benchbook.ask.providers.any_llm import AnyLLMProvider
 from benchbook.ask.providers.calls import Answer, CallFailed
+from benchbook.ask.providers.keys import Secret
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
@@ -344,7 +344,7 @@ def test_retry_after_is_read_from_the_vendors_response() -> None:
 
 def test_an_error_that_echoes_the_key_is_told_without_it() -> None:
     outcome = failed(VendorError(f"bad key {KEY} \ud800 Bearer abc123", 401))
-    assert outcome.detail == "VendorError: bad key [key removed] ? [key removed]"
+    assert outcome.detail == "VendorError: bad key [key removed] \\ud800 [key removed]"
 
 
 def test_a_long_error_is_shortened() -> None:

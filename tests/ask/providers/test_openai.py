@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from benchbook.ask.providers import openai
-from benchbook.ask.providers.access import Secret, checked_base_url, versioned_url
+from benchbook.ask.providers.access import checked_base_url, versioned_url
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.http_connection import BodyTooLargeError, HttpError, Response
+from benchbook.ask.providers.keys import Secret
 from benchbook.ask.providers.openai import OpenAIProvider
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
@@ -484,7 +485,8 @@ def test_azure_gets_its_key_in_its_own_header_too(
 ) -> None:
     made: list[dict[str, str]] = []
 
-    def note(self: object, url: str, headers: dict[str, str], **more: Any) -> None:
+    def note(self: Any, url: str, headers: dict[str, str], **more: Any) -> None:
+        self._proxy = None
         made.append(headers | {"url": url})
 
     monkeypatch.setattr("benchbook.ask.providers.openai.HttpClient.__init__", note)

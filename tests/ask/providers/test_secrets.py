@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.providers.access import Secret, redact
+from benchbook.ask.providers.keys import Keys, Secret, redact
 from benchbook.errors import ConfigError
 
 KEY = "sk-proj-Zm9vYmFy/+4711=="
@@ -97,7 +97,7 @@ def test_a_secret_goes_into_one_header() -> None:
     ids=["alone", "in-json", "encoded", "with-escaped-slashes", "twice"],
 )
 def test_a_key_that_a_server_echoes_is_removed(echo: str) -> None:
-    cleaned = Secret(KEY).removed_from(echo.encode())
+    cleaned = Keys(KEY).removed_from(echo.encode())
     assert b"Zm9vYmFy" not in cleaned
     assert b"4711" not in cleaned
     assert b"[key removed]" in cleaned
@@ -105,17 +105,17 @@ def test_a_key_that_a_server_echoes_is_removed(echo: str) -> None:
 
 def test_bytes_without_the_key_are_the_same_object() -> None:
     data = b"nothing here"
-    assert Secret(KEY).removed_from(data) is data
+    assert Keys(KEY).removed_from(data) is data
 
 
 @pytest.mark.parametrize("placeholder", ["x", "0", "none", "EMPTY", "ollama", "sk-test"])
 def test_a_placeholder_for_a_key_is_not_taken_out_of_what_a_model_says(placeholder: str) -> None:
     data = f'{{"content":"{placeholder}","prompt_tokens":100}}'.encode()
-    assert Secret(placeholder).removed_from(data) == data
+    assert Keys(placeholder).removed_from(data) == data
 
 
 def test_a_key_of_eight_characters_is_a_key() -> None:
-    assert Secret("hunter42").removed_from(b"it is hunter42") == b"it is [key removed]"
+    assert Keys("hunter42").removed_from(b"it is hunter42") == b"it is [key removed]"
 
 
 # ── from the environment ─────────────────────────────────────────────────────────────────────────────────

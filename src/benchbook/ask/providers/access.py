@@ -1,104 +1,12 @@
-"""Access to a server: its address, checked, and its key, which is never written down or shown."""
+"""The address of a server, checked."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-import msgspec
-
-from benchbook.ask.providers.calls import Answer
+from benchbook.ask.providers.keys import redact
 from benchbook.errors import ConfigError
-
-# Keys of other accounts that a server may echo, at times half starred out. Prose has the same beginnings
-# (`task-force`, `key-value`, `bearer token`), so a key is long, or has a digit.
-_KEY_LIKE = re.compile(
-    r"""
-    \b(?:sk|pk|rk|gsk|xai)[-_](?=[\w*-]*\d)[\w*-]{4,}
-    | \bkey-(?=[\w*-]*\d)[\w*-]{16,}
-    | \bsk-[\w*-]{20,}
-    | \bhf_[A-Za-z0-9]{20,}
-    | \bAIza[\w-]{20,}
-    | \b(?i:bearer)\s+(?=[^\s"',;]*\d|[^\s"',;]{16})[^\s"',;]+
-    | (?<=://)[^/\s@]+@       # credentials in a URL
-    """,
-    re.ASCII | re.VERBOSE,
-)
-_REMOVED = "[key removed]"
-_PLACEHOLDER_LENGTH = 7
-
-
-class Secret:
-    """A key that can't be printed by accident. `header` and `reveal` are the only ways to its value.
-
-    A key of fewer than 8 characters is a placeholder (`none`, `EMPTY`, `ollama`) for a server that needs none. It is
-    no secret, and a model may well say the word, so it is not removed from anything.
-    """
-
-    __slots__ = ("_forms", "_value")
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-        quoted = json.dumps(value)[1:-1]  # as JSON has it; PHP writes a slash as `\/`
-        forms = {value, quoted, quoted.replace("/", "\\/")} if len(value) > _PLACEHOLDER_LENGTH else set()
-        self._forms = tuple(form.encode("ascii") for form in sorted(forms))
-
-    @classmethod
-    def from_environment(cls, variable: str | None, setting: str) -> Secret | None:
-        """The key in `variable`; None if no variable is named.
-
-        Raises: ConfigError if the variable is not set, or holds characters that a header can't.
-        """
-        if variable is None:
-            return None
-        value = os.environ.get(variable, "").strip()
-        if not value:
-            raise ConfigError(
-                setting, f"{redact(variable)}, which is not set", "the name of an environment variable with a key"
-            )
-        if not value.isascii() or not value.isprintable():
-            raise ConfigError(setting, f"{variable} with characters that a header can't hold", "printable ASCII")
-        return cls(value)
-
-    def header(self) -> str:
-        return f"Bearer {self._value}"
-
-    def reveal(self) -> str:
-        return self._value
-
-    def removed_from(self, data: bytes) -> bytes:
-        """`data` without the key, in case a server echoes it."""
-        for form in self._forms:
-            if form in data:
-                data = data.replace(form, _REMOVED.encode())
-        return data
-
-    def removed_from_text(self, text: str) -> str:
-        """`text` without the key."""
-        if len(self._value) <= _PLACEHOLDER_LENGTH or self._value not in text:
-            return text
-        return text.replace(self._value, _REMOVED)
-
-    def removed_from_answer(self, answer: Answer) -> Answer:
-        """`answer` without the key in any of its texts."""
-        texts = {name: getattr(answer, name) for name in ("text", "finish_reason", "model_reported", "fingerprint")}
-        clean = {name: self.removed_from_text(text) for name, text in texts.items() if text is not None}
-        if all(texts[name] == text for name, text in clean.items()):
-            return answer
-        return msgspec.structs.replace(answer, **clean)
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-    __str__ = __repr__
-
-
-def redact(text: str) -> str:
-    """`text` without anything that looks like a key."""
-    return _KEY_LIKE.sub(_REMOVED, text)
-
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _PRINTABLE = re.compile("[!-~]+")

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.access import Secret, redact
 from benchbook.ask.providers.calls import Answer, CallFailed, elapsed_ms
 from benchbook.ask.providers.error_body import Told, read_error, refused_parameter
 from benchbook.ask.providers.faults import refused
 from benchbook.ask.providers.http_connection import cause_of_error
+from benchbook.ask.providers.keys import Keys, Secret, redact
 from benchbook.ask.providers.openai_wire import LEFT_OUT, read_completion
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import ConfigError, UsageError
@@ -29,6 +31,9 @@ _request = msgspec.json.Decoder(dict[str, Any])
 # Names that vendors' libraries give errors of the connection, without a status: OSError, httpx.TransportError,
 # openai.APIConnectionError, aiohttp.ClientConnectionError, botocore's EndpointConnectionError, …
 _TRANSPORT = ("ConnectionError", "TransportError", "TimeoutError", "ConnectError", "OSError")
+
+
+_NAME_OF_KEY = re.compile("KEY|TOKEN")  # some vendors have a project's id there
 
 
 class AnyLLMProvider:
@@ -42,13 +47,15 @@ class AnyLLMProvider:
         vendor, colon, self._model = name.partition(":")
         if not colon:
             raise ConfigError(setting, f"any-llm/{name}", "any-llm/<vendor>:<model>@<version>")
-        self._secret = secret
+        self.keys = Keys() if secret is None else Keys(secret.reveal())
         self._timeout_s = timeout_ms / 1000
         try:
             self._llm: Any = any_llm.AnyLLM.create(vendor, api_key=None if secret is None else secret.reveal())
         except Exception as error:
             found = f"any-llm/{name} ({self._described(error)})"
             raise ConfigError(setting, found, "a vendor of any-llm, its packages installed and its key set") from None
+        if secret is None and (known := _key_of_vendor(self._llm)) is not None:
+            self.keys = Keys(known)
         self._client: Any = getattr(self._llm, "client", None)
         if self._client is not None and hasattr(self._client, "max_retries"):
             self._client.max_retries = 0  # the runner retries, and records it (SPEC R1.2, R3.6)
@@ -73,10 +80,7 @@ class AnyLLMProvider:
             ) from None
         except Exception as error:
             raise self._failure(error, body, elapsed_ms(started)) from None
-        if self._secret is None:
-            return read_completion(data, {}, latency_ms, body)
-        answer = read_completion(self._secret.removed_from(data), {}, latency_ms, body)  # also from an error
-        return self._secret.removed_from_answer(answer)  # also if it came in escapes
+        return self.keys.reading(data, lambda data: read_completion(data, {}, latency_ms, body))
 
     def _failure(self, error: Exception, body: bytes, latency_ms: int) -> CallFailed:
         """The failure for a vendor library's own error, most of which carry the HTTP status and the body's words."""
@@ -96,15 +100,21 @@ class AnyLLMProvider:
         )
 
     def _described(self, error: Exception) -> str:
-        text = f"{type(error).__name__}: {error}"
-        if self._secret is not None:
-            text = self._secret.removed_from(text.encode("utf-8", "replace")).decode("utf-8")
+        text = self.keys.removed_from_text(f"{type(error).__name__}: {error}")
         return one_line(redact(text))[:500]
 
     async def close(self) -> None:
         closing = self._client.close() if hasattr(self._client, "close") else None
         if inspect.isawaitable(closing):
             await closing
+
+
+def _key_of_vendor(llm: Any) -> str | None:
+    """The key that any-llm read by itself, from the variable that it names; None if it names none with a key."""
+    variable = getattr(llm, "ENV_API_KEY_NAME", None)
+    if not isinstance(variable, str) or not _NAME_OF_KEY.search(variable):
+        return None
+    return os.environ.get(variable, "").strip() or None
 
 
 def _status_of(error: Exception) -> int | None:

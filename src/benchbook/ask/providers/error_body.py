@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.access import redact
+from benchbook.ask.providers.keys import redact
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.text import one_line
 

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from benchbook.ask.providers.access import redact
 from benchbook.ask.providers.http_connection import BodyHandler, Connection, HttpError, Response, is_local
+from benchbook.ask.providers.keys import redact
 from benchbook.errors import ConfigError
 from benchbook.record.facts import FailureCause
 
@@ -109,6 +109,12 @@ class HttpClient:
         self._idle: deque[Connection] = deque()
         self._ending: set[Connection] = set()  # their reply was whole before their body ended
         _clients.add(self)
+
+    @property
+    def proxy_key(self) -> str | None:
+        """What the proxy's address has as a password, or else as a name; None without a proxy, or without either."""
+        found = None if self._proxy is None else self._proxy.password or self._proxy.username
+        return None if not found else unquote(found)
 
     def _request_head(self, parts: SplitResult, headers: dict[str, str]) -> bytes:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from benchbook.ask.providers.access import Secret, chat_url, redact, takes_api_key
+from benchbook.ask.providers.access import chat_url, takes_api_key
 from benchbook.ask.providers.calls import Answer, CallFailed, ToolCalls, is_fault
 from benchbook.ask.providers.error_body import is_error, read_error, told_detail
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, refusal
@@ -21,6 +21,7 @@ from benchbook.ask.providers.http_connection import (
     cause_of_error,
     decoded,
 )
+from benchbook.ask.providers.keys import Keys, Secret, redact
 from benchbook.ask.providers.openai_wire import (
     Completion,
     CompletionChoice,
@@ -46,7 +47,6 @@ class OpenAIProvider:
     def __init__(
         self, base_url: str, secret: Secret | None, *, timeout_ms: int, max_reply_bytes: int = MAX_REPLY_BYTES
     ) -> None:
-        self._secret = secret
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -59,10 +59,12 @@ class OpenAIProvider:
                 headers["api-key"] = secret.reveal()
         self._max_reply_bytes = max_reply_bytes
         self._client = HttpClient(chat_url(base_url), headers, timeout_s=timeout_ms / 1000, max_body=max_reply_bytes)
+        key, proxy_key = None if secret is None else secret.reveal(), self._client.proxy_key
+        self.keys = Keys(*(one for one in (key, proxy_key) if one is not None))
 
     async def ask(self, body: bytes) -> Answer:
         started = time.monotonic_ns()
-        stream = _Stream(started, self._secret, body) if b',"stream":true,' in body or _STREAM_LAST in body else None
+        stream = _Stream(started, self.keys, body) if b',"stream":true,' in body or _STREAM_LAST in body else None
         try:
             response = await self._client.post(body, stream.feed if stream else None)
         except TimeoutError:
@@ -70,16 +72,16 @@ class OpenAIProvider:
                 "timeout", "no whole answer within the time limit", latency_ms=_since(started), cause="time_limit"
             ) from None
         except CallFailed as failed:  # an error inside the stream
-            raise self._without_key(failed) from None
+            raise self.keys.removed_from_failure(failed) from None
         except (HttpError, OSError, MemoryError, RuntimeError) as error:
-            raise _broken(error, _since(started)) from None
+            raise self.keys.removed_from_failure(_broken(error, _since(started))) from None
         latency_ms = max(0, _since(started) - round(response.held_back_s * 1000))
         try:
             return self._read(response, stream, body, latency_ms)
         except CallFailed as failed:
-            raise self._without_key(failed) from None
+            raise self.keys.removed_from_failure(failed) from None
         except (HttpError, MemoryError) as error:
-            raise _broken(error, latency_ms, response.status) from None
+            raise self.keys.removed_from_failure(_broken(error, latency_ms, response.status)) from None
 
     def _read(self, response: Response, stream: _Stream | None, request: bytes, latency_ms: int) -> Answer:
         """The answer in a response. Raises: CallFailed, HttpError."""
@@ -88,36 +90,29 @@ class OpenAIProvider:
             if stream is not None and response.status == 200 and response.body:
                 stream.feed_late(response.body)
         if response.status != 200:
-            raise refusal(response.status, response.headers, self._clean(response.body), request, latency_ms)
+            headers, data = self.keys.removed_from_headers(response.headers), self.keys.removed_from(response.body)
+            raise refusal(response.status, headers, data, request, latency_ms)
         if stream is not None:
-            answer = stream.answer(response, latency_ms)
-        else:
-            body = self._clean(response.body)
-            try:
-                answer = read_completion(body, response.headers, latency_ms, request)
-            except CallFailed as failed:
-                if failed.cause != "broken_reply" or not body.lstrip().startswith(_EVENTS):
-                    raise
-                answer = self._read_events(body, response, request, latency_ms)
-        # Once more after decoding: a key may have come as escapes, or split over the pieces of a stream.
-        return answer if self._secret is None else self._secret.removed_from_answer(answer)
+            # Once more when it is whole: a key may have come split over the pieces of a stream.
+            return self.keys.removed_from_answer(stream.answer(response, latency_ms))
+        return self.keys.reading(response.body, lambda data: self._read_body(data, response, request, latency_ms))
+
+    def _read_body(self, data: bytes, response: Response, request: bytes, latency_ms: int) -> Answer:
+        try:
+            return read_completion(data, response.headers, latency_ms, request)
+        except CallFailed as failed:
+            if failed.cause != "broken_reply" or not data.lstrip().startswith(_EVENTS):
+                raise
+        return self._read_events(data, response, request, latency_ms)
 
     def _read_events(self, body: bytes, response: Response, request: bytes, latency_ms: int) -> Answer:
         """The answer in a stream that was not asked for; the times of its pieces are unknown."""
-        stream = _Stream(0, self._secret, request)
+        stream = _Stream(0, self.keys, request)
         stream.feed_late(body)
         return stream.answer(response, latency_ms)
 
     async def close(self) -> None:
         await self._client.close()
-
-    def _clean(self, data: bytes) -> bytes:
-        return data if self._secret is None else self._secret.removed_from(data)
-
-    def _without_key(self, failed: CallFailed) -> CallFailed:
-        if self._secret is not None:
-            failed.detail = self._secret.removed_from_text(failed.detail)
-        return failed
 
 
 def _broken(error: Exception, latency_ms: int, status: int | None = None) -> CallFailed:
@@ -144,9 +139,9 @@ def _broken(error: Exception, latency_ms: int, status: int | None = None) -> Cal
 class _Stream:
     """A streamed answer, read as its bytes come; a server that answers in one piece instead is read too."""
 
-    def __init__(self, started_ns: int, secret: Secret | None, request: bytes) -> None:
+    def __init__(self, started_ns: int, keys: Keys, request: bytes) -> None:
         self._started_ns = started_ns
-        self._secret = secret
+        self._keys = keys
         self._request = request
         self._stream = ChatStream(request)
         self._rest: list[bytes] = []  # pieces of a line that has not ended, or of an answer in one piece
@@ -177,14 +172,15 @@ class _Stream:
     def _take(self, lines: list[bytes]) -> None:
         elapsed_ms = _since(self._started_ns)
         for line in lines:
-            self._stream.feed(line if self._secret is None else self._secret.removed_from(line), elapsed_ms)
+            self._stream.feed(self._keys.removed_from(line), elapsed_ms)
 
     def answer(self, response: Response, latency_ms: int) -> Answer:
         """The whole answer. Raises: CallFailed, also for a stream that is not whole."""
         rest = b"".join(self._rest)
         if not self._stream.begun and rest.lstrip().startswith((b"{", b"[")):
-            data = rest if self._secret is None else self._secret.removed_from(rest)
-            return read_completion(data, response.headers, latency_ms, self._request)
+            return self._keys.reading(
+                rest, lambda data: read_completion(data, response.headers, latency_ms, self._request)
+            )
         self._take([rest])
         if not self._stream.begun:
             raise broken_reply("status 200, but the body is empty", latency_ms)

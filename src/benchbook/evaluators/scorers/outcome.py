@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from benchbook.ask.providers.access import redact
+from benchbook.ask.providers.keys import redact
 from benchbook.record.facts import Outcome
 from benchbook.text import quoted, shorten, storable
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from benchbook.ask.providers.access import redact
+from benchbook.ask.providers.keys import redact
 from benchbook.errors import UsageError
 
 
