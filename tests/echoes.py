@@ -55,6 +55,15 @@ FORMS: Mapping[str, Callable[[str], str]] = {
 }
 
 
+# Of a short key, only base64 of a header's value is looked for.
+OF_SHORT_KEYS = FORMS.keys() - {"base64", "base64-bare", "base64-url", "base64-of-header"}
+
+
+def forms_looked_for(key: str) -> list[str]:
+    """The key in every form that is looked for."""
+    return [form(key) for name, form in FORMS.items() if len(key) > 7 or name in OF_SHORT_KEYS]
+
+
 def read_back(text: str) -> set[str]:
     """All that anybody gets from a text by undoing escapes, one way or another, up to four times."""
     known = {text}
@@ -79,7 +88,12 @@ def _json_undone(text: str) -> str:
 def gives_away(data: Any, key: str) -> bool:
     """True if the key can be read from bytes or a text: as it is, by undoing escapes, or out of base64."""
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
-    marks = [form(key) for form in FORMS.values()]
-    if any(mark in text for mark in marks):
+    if any(mark in text for mark in forms_looked_for(key)):
         return True
-    return any(key in one for one in read_back(text))
+    if len(text) < 2_000:
+        return any(key in one for one in read_back(text))
+    for _ in range(3):
+        text = html.unescape(urllib.parse.unquote(_json_undone(text)))
+        if key in text:
+            return True
+    return False

@@ -8,12 +8,16 @@ from __future__ import annotations
 import base64
 import json
 import urllib.parse
+from itertools import cycle
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import polars as pl
 import pytest
 
 import scripted_server
+from echoes import forms_looked_for, gives_away
 from running import benchbook, benchbook_here, options, write_items
 from scripted_server import GOOD_VERDICT, OK_JUDGE, ScriptedServer, running
 
@@ -38,9 +42,9 @@ def files_with(key: str, folder: Path) -> list[str]:
     return [str(path) for path in files if any(form in path.read_bytes() for form in forms_of(key))]
 
 
-def asked_with(folder: Path, server: ScriptedServer, key: str, *more: str) -> Any:
+def asked_with(folder: Path, server: ScriptedServer, key: str, *more: str, items: int = 4) -> Any:
     """A run of both roles with that key, whose reports, record and cache lie in `folder`."""
-    write_items(folder / "items.jsonl", 4)
+    write_items(folder / "items.jsonl", items)
     words = options(folder, server, reports=folder / "reports", cache=folder / "cache.sqlite")
     words += ["--model-api-key-env", "THE_KEY", "--judge-api-key-env", "THE_KEY", "--max-retries", "1", *more]
     done = benchbook_here("run", *words, env={"THE_KEY": key}, cwd=folder)
@@ -100,6 +104,47 @@ def test_a_key_that_a_server_echoes_is_kept_nowhere(
     assert capfd.readouterr() == ("", "")  # nor does anything go past Python's streams
 
 
+class Echo:
+    """A server that puts the key into every text of each reply, in turn in every form; some replies are errors."""
+
+    def __init__(self, key: str) -> None:
+        self._told = cycle(forms_looked_for(key))
+
+    def __call__(self, role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        told, message = self._told, {"message": f"bad key: {next(self._told)}", "code": next(self._told)}
+        if role == "candidate" and n % 5 == 3:
+            return {"status": 400, "body": {"error": message}, "headers": {"X-Key": quote(next(told))}}
+        if role == "candidate" and n % 5 == 4:
+            return {"status": 400, "raw": f"<h1>Bearer {next(told)}</h1>{'x' * 480}{next(told)}"}
+        content = verdict(f"It says {next(told)}") if role == "judge" else f"It is {next(told)}."
+        if n % 7 == 6:
+            content = f"no JSON {next(told)}"
+        call = {"function": {"name": next(told), "arguments": json.dumps({"a": next(told)})}}
+        choice = {"message": {"content": content, "tool_calls": [call]}, "finish_reason": next(told)}
+        more = {"choices": [choice], "system_fingerprint": next(told)} | ({"error": message} if n % 11 == 10 else {})
+        return {"status": 200, "body": completion("") | more | {"model": next(told) if n % 2 else "m-2026-01-01"}}
+
+
+@pytest.mark.parametrize("key", ["k\"e\\y'1/<2>&3 =x", ODD_KEY, "hunter2"], ids=["signs", "slashes", "short"])
+def test_a_key_in_any_form_in_any_place_is_kept_nowhere(tmp_path: Path, key: str) -> None:
+    with running(Echo(key)) as server:
+        done = asked_with(tmp_path, server, key, "--accept-unanswered", items=30)
+    assert done.returncode in (0, 1), done.stderr
+    told = [done.stdout, done.stderr]
+    for words in (["show", "run"], ["show", "run", "--failed"], ["show", "run", "--json"], ["rescore", "run"]):
+        shown = benchbook_here(*words, cwd=tmp_path)
+        told += [shown.stdout, shown.stderr]
+    assert [one for one in told if gives_away(one, key)] == []
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert not gives_away(path.read_bytes(), key), path
+        if path.suffix == ".parquet":  # whose columns are packed
+            assert not gives_away(pl.read_parquet(path).write_json(), key), path
+    journal = b"".join(path.read_bytes() for path in tmp_path.glob("runs/run/journal/*"))
+    assert journal.count(b"[key removed]") > 100
+    assert journal.count(b'"role":"judge"') > 15
+
+
 def test_a_key_in_pieces_of_a_stream_is_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that says the key says it in tokens: no piece of the stream holds it whole."""
     whole_event = scripted_server._event
@@ -139,6 +184,18 @@ def test_doctor_does_not_show_a_key_that_a_server_echoes(tmp_path: Path) -> None
             assert found.returncode == 1
             assert KEY.encode() not in found.stdout + found.stderr
             assert b"401" in found.stdout
+
+
+@pytest.mark.parametrize(("key", "is_a_word"), [("EMPTY", True), ("hunter2", False)])
+def test_doctor_says_that_a_key_is_a_word(tmp_path: Path, key: str, is_a_word: bool) -> None:
+    write_items(tmp_path / "items.jsonl", 2)
+    with running(lambda role, n, request: OK_JUDGE) as server:
+        words = ["doctor", *options(tmp_path, server)[:-2], "--model-api-key-env", "THE_KEY"]
+        told = benchbook_here(*words, "--json", env={"THE_KEY": key}, cwd=tmp_path)
+        said = benchbook_here(*words, env={"THE_KEY": key}, cwd=tmp_path)
+    answers = json.loads(told.stdout)["answers"]
+    assert (answers["model"]["key_is_a_word"], answers["judge"]["key_is_a_word"]) == (is_a_word, False)
+    assert (b"its key is a short word" in said.stdout) == is_a_word
 
 
 @pytest.mark.parametrize("setting", ["model-api-key-env", "judge-api-key-env"])

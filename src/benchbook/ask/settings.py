@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.providers.access import means_credential, redact
+from benchbook.ask.providers.access import means_credential
+from benchbook.ask.providers.keys import redact
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint

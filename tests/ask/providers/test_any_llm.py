@@ -398,6 +398,17 @@ def test_a_vendor_that_can_not_be_opened_is_refused_at_once_and_without_the_key(
     assert KEY not in str(caught.value)
 
 
+@pytest.mark.parametrize(("variable", "is_key"), [("VENDOR_API_KEY", True), ("VENDOR_PROJECT_ID", False)])
+def test_a_key_that_any_llm_reads_by_itself_is_taken_out_too(
+    any_llm: Any, monkeypatch: pytest.MonkeyPatch, variable: str, is_key: bool
+) -> None:
+    monkeypatch.setattr(any_llm, "ENV_API_KEY_NAME", variable, raising=False)
+    monkeypatch.setenv(variable, "ab/cd/0815/4711")
+    answer = ask(key=None, reply=Completion('{"a": "ab\\/cd\\/0815\\/4711"}'))
+    assert isinstance(answer, Answer)
+    assert answer.text == ('{"a": "[key removed]"}' if is_key else '{"a": "ab\\/cd\\/0815\\/4711"}')
+
+
 def test_a_models_name_may_hold_colons() -> None:
     async def main() -> None:
         provider = AnyLLMProvider("bedrock:anthropic.claude-v2:1", None, timeout_ms=60_000, setting="model")

@@ -112,7 +112,7 @@ class HttpClient:
 
     @property
     def proxy_key(self) -> str | None:
-        """What the proxy's address has as a password, or else as a name; None without a proxy, or without either."""
+        """The password in the proxy's address, or else the name; None without a proxy, or without either."""
         found = None if self._proxy is None else self._proxy.password or self._proxy.username
         return None if not found else unquote(found)
 

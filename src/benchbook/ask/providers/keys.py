@@ -78,7 +78,7 @@ class Secret:
 
 # ── the forms that a key takes on its way ────────────────────────────────────────────────────────────────────
 
-_SHORT = 8  # characters; a shorter key may be a word that answers hold by chance (docs/decisions/0034)
+_SHORT = 8  # characters; a shorter key may be a word that answers hold by chance (docs/decisions/0038)
 _SHORTEST = 4
 _NAMED = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 _MEANT = {name: one for one, name in _NAMED.items()}
@@ -124,7 +124,7 @@ def _characters(text: str) -> str:
 
 
 def _cores(told: str) -> list[str]:
-    """What base64 of any text with `told` in it holds for sure, by where in three bytes it begins."""
+    """The part that base64 of any text with `told` in it has for sure, by where in three bytes it begins."""
     found = []
     for before, first in ((0, 0), (1, 2), (2, 3)):
         coded = base64.b64encode(b"\0" * before + told.encode("utf-8")).decode("ascii")
