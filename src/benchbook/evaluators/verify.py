@@ -55,7 +55,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
 
     The journal goes first: what is derived from a damaged journal would say nothing.
     """
-    findings, notes = [*check_journal_files(record)], [*_left_behind(record)]
+    findings, notes = [*check_journal_files(record)], [*left_behind(record)]
     state, facts = None, FactsCheck()
     try:
         state = read_state(record.journal, facts.look_at)
@@ -91,7 +91,7 @@ def _check_name(record: Record, state: JournalState, expect: str | None, notes: 
     return []
 
 
-def _left_behind(record: Record) -> Iterator[str]:
+def left_behind(record: Record) -> Iterator[str]:
     """Words on each file that a desktop left in the record, or an editor."""
     for folder in (record.path, record.journal, record.inputs):
         for path in _entries(folder):
@@ -107,7 +107,7 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _foreign(folder: Path, known: Collection[str]) -> list[Path]:
+def foreign(folder: Path, known: Collection[str]) -> list[Path]:
     """The entries of a folder that don't belong to a record."""
     return [path for path in _entries(folder) if path.name not in known and not is_left_behind(path.name)]
 
@@ -130,7 +130,7 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
     if not findings:
         findings += _check_derived(record, state, evaluator)
     known = {"journal", "inputs", *evaluator.files_of(state.started), *evaluator.folders}
-    strange = _foreign(record.path, known)
+    strange = foreign(record.path, known)
     return findings + [Discrepancy(path.name, None, "does not belong to the record") for path in strange]
 
 
@@ -150,7 +150,7 @@ def check_journal_files(record: Record, mending: str = "resume the run to mend i
     try:
         known = set(segment_files(record.journal))
         last = max(known, default=None)
-        for path in _foreign(record.journal, {path.name for path in known}):
+        for path in foreign(record.journal, {path.name for path in known}):
             findings.append(Discrepancy(_inside(record, str(path)), None, "does not belong to the journal"))
         if last is not None and len(known) > 1 and not last.stat().st_size:
             findings.append(
@@ -248,7 +248,7 @@ def check_inputs(record: Record, inputs: Mapping[str, str]) -> list[Discrepancy]
             done = what_was_done(path.read_bytes(), partial(_hashes_to, name))
             what = f"was changed: its bytes hash to {found}" + (f". It {done}" if done else "")
             findings.append(Discrepancy(f"inputs/{name}", None, what))
-    strange = _foreign(record.inputs, wanted)
+    strange = foreign(record.inputs, wanted)
     return findings + [Discrepancy(f"inputs/{path.name}", None, "does not belong to the record") for path in strange]
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, RecordDamagedError, UsageError
-from benchbook.evaluators.verify import Verification, check_inputs, check_journal_files, verify
+from benchbook.evaluators.verify import Verification, check_inputs, check_journal_files, foreign, left_behind, verify
 from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.labels.state import Given, LabelState, scores_words
@@ -53,14 +53,15 @@ def verify_labels(
     say what could not be checked.
     """
     facts = _Facts()
-    findings = check_journal_files(record, "the next label mends it")
+    findings, notes = check_journal_files(record, "the next label mends it"), [*left_behind(record)]
     try:
         for line in read_anchored(record.journal):
             facts.look_at(line)
         findings += [*facts.findings, *_cut_import(record)]
     except RecordDamagedError as error:
         findings.append(Discrepancy(inside(record, error.path), error.line, error.reason))
-    notes: list[str] = []
+    except (BenchbookError, OSError) as error:
+        findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if not findings:
         findings += _check_folder(record)
         notes += _unproven(record, facts)
@@ -196,8 +197,7 @@ def _check_folder(record: Record) -> list[Discrepancy]:
         return [Discrepancy("journal", None, str(error))]
     known = {record.journal.name, record.inputs.name, record.anchor.name}
     beside = f".{record.anchor.name}."  # the next one: of somebody who labels at this moment, or was killed
-    names = sorted(path.name for path in record.path.iterdir() if not path.name.startswith(beside))
-    strange = [name for name in names if name not in known]
+    strange = [path.name for path in foreign(record.path, known) if not path.name.startswith(beside)]
     return [
         *check_inputs(record, book.started.inputs),
         *(Discrepancy(name, None, "does not belong to the record") for name in strange),
