@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.catalog.database import open_catalog
 from benchbook.catalog.indexing import rebuild
-from benchbook.errors import BenchbookError, RecordDamagedError
+from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
 from benchbook.labels.labels import LabelBook, give_labels, open_labels, take_back
 from benchbook.labels.verify import verify_labels
 from benchbook.record.derived_files import check_whole
@@ -139,6 +139,12 @@ def test_no_other_anchor_is_taken(found: LabelBook, anchor: bytes) -> None:
     assert "anchor.json" in is_damaged(found)
 
 
+def test_an_anchor_that_git_changed_says_so(found: LabelBook) -> None:
+    path = found.path / "anchor.json"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert "anchor.json:1: the line ends in CR LF; the record has LF (git autocrlf?)" in is_damaged(found)
+
+
 def test_an_anchor_laid_out_otherwise_is_not_ours(found: LabelBook) -> None:
     said = anchor_of(found)
     for other in (
@@ -196,6 +202,17 @@ def test_verify_names_an_import_that_was_cut_and_a_torn_line(found: LabelBook) -
     journal_of(found).write_bytes(before + lines[-2][:30])
     (told,) = verify_labels(Record(found.path)).findings
     assert str(told) == "journal/000001.jsonl:7: the last line is cut; the next label mends it"
+
+
+def test_an_import_that_no_segment_can_hold_is_refused_before_it_is_written(
+    found: LabelBook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbook.record.journal.MAX_WRITE_BYTES", 500)
+    before = journal_of(found).read_bytes()
+    with pytest.raises(RecordError, match="facts at once; expected at most 500"):
+        give_labels(found, [label(10, "bob", 2), label(11, "bob", 1)])
+    assert journal_of(found).read_bytes() == before
+    assert give_labels(found, [label(10, "bob", 2)]).state.labellers == ["ann", "bob"]
 
 
 # ── of before, and sealed ────────────────────────────────────────────────────────────────────────────────────

@@ -22,8 +22,8 @@ from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
-from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
-from benchbook.record.folder import Record, is_at_work, is_left_behind, is_record, misnamed
+from benchbook.record.facts import Failure, Reply, RunStarted
+from benchbook.record.folder import Record, is_at_work, is_left_behind, is_of_labels, is_record, misnamed
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
@@ -150,6 +150,8 @@ def damaged(record: Record, stamp: str, error: str) -> Observation:
 
 def _read(record: Record, stamp: str) -> Observation | None:
     check_whole(record)
+    if is_of_labels(record):
+        return None
     manifest = _manifest_of(record)
     if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
         return _finished(record, stamp, manifest)
@@ -258,8 +260,6 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
     state: JournalState | None = None
     samples: set[int] = set()
     for line in read_journal(record.journal):
-        if isinstance(line.fact, LabelsStarted):
-            return None
         if state is None:
             if not isinstance(line.fact, RunStarted):
                 break

@@ -15,7 +15,7 @@ from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import Fact, Label, LabelsStarted
 from benchbook.record.folder import Record
-from benchbook.record.reading import JournalLine, read_journal, why_unreadable
+from benchbook.record.reading import CR_LF, JournalLine, read_journal, why_unreadable
 from benchbook.writing import cant_be_written, replacing
 
 
@@ -46,6 +46,8 @@ def read_anchor(record: Record) -> Anchor | None:
         return None
     except OSError as error:
         raise RecordDamagedError(record.anchor, None, f"can't be read ({error.strerror})") from None
+    if data.endswith(b"\r\n"):
+        raise RecordDamagedError(record.anchor, 1, f"the line {CR_LF}")
     try:
         anchor: Anchor = decode_json(data, _decoder)
     except msgspec.DecodeError as error:

@@ -17,7 +17,14 @@ import zstandard
 
 from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed, line_of
-from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal, segment_files, segment_number
+from benchbook.record.reading import (
+    MAX_SEGMENT_BYTES,
+    MAX_WRITE_BYTES,
+    JournalLine,
+    read_journal,
+    segment_files,
+    segment_number,
+)
 from benchbook.record.whereabouts import what_became_of
 from benchbook.writing import cant_be_written, replacing, sync_folder, write_all
 
@@ -154,6 +161,9 @@ class JournalWriter:
             seq, sha256 = seq + 1, hashlib.sha256(raw).hexdigest()
             lines += raw, b"\n"
         data = b"".join(lines)
+        if len(data) > MAX_WRITE_BYTES:
+            what = f"{len(data):,} bytes of facts at once; expected at most {MAX_WRITE_BYTES:,}"
+            raise RecordError(f"{self._journal.parent}: {what}. Nothing of them is recorded: give them in parts")
         try:
             write_all(self._fd, data)
         except OSError as error:
