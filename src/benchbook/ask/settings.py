@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +18,7 @@ from benchbook.ask.providers.keys import redact
 from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
+from benchbook.specs.faults import NoTomlError, toml_values
 from benchbook.text import quoted, shorten
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -116,15 +116,15 @@ def _not_in_json(value: Any) -> str | None:
 def read_toml(path: Path) -> dict[str, Any]:
     """The values of a TOML file. Raises: UsageError, InputError."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return toml_values(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise InputError(
             path, found=f"byte {error.object[error.start]:#04x} at {error.start}", expected="UTF-8"
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(path, found=f"no TOML: {error}", expected="lines such as name = value") from None
+    except NoTomlError as error:
+        raise InputError(path, found=error.found, expected=error.expected) from None
 
 
 _TYPES = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,20 @@ _MS_WORDS = "whole milliseconds"
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
+@contextmanager
+def parquet_faults(path: Path) -> Iterator[None]:
+    """Report whatever keeps Polars from reading a file, within the block, as UsageError or InputError.
+
+    It panics at some files whose parts contradict each other.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
+
+
 def read_parquet_columns(
     path: Path, given: Mapping[str, str], wanted: pl.Schema, *, own_keys: bool = False
 ) -> tuple[dict[str, str], pl.DataFrame]:
@@ -49,7 +64,7 @@ def read_parquet_columns(
 
     Raises: InputError for a column of another type, and a row without an id; UsageError.
     """
-    try:
+    with parquet_faults(path):
         lazy = pl.scan_parquet(path)
         schema = lazy.collect_schema()
         finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
@@ -60,10 +75,6 @@ def read_parquet_columns(
             _refuse_unwritable(path, schema, others)
             asked["own_keys"] = pl.struct(others).struct.json_encode()
         rows = lazy.select(**asked).collect()
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
     rows = rows.with_row_index("line", offset=1)
     for name in columns:
         rows = _numbers(path, rows, name) if wanted[name] == pl.Int64 else _texts(path, rows, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.specs import Template, load_spec
+from benchbook.specs.faults import NoTomlError, toml_values
 from benchbook.text import quoted
 
 CANDIDATE_PROMPT = "candidate_prompt@v1"
@@ -85,7 +85,7 @@ def _template_messages(text: str) -> list[tuple[str, Template | None]]:
     """The roles and texts of a template of messages, which `read_template` has checked; None stands for the item."""
     return [
         (one["role"], None if one["role"] == ITEM else Template(one["content"]))
-        for one in tomllib.loads(text)["messages"]
+        for one in toml_values(text)["messages"]
     ]
 
 
@@ -143,9 +143,9 @@ def _check_template_messages(text: str, path: Path) -> None:
         return ConfigError("prompt_template", f"{path}: {found}", expected)
 
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise wrong(f"no TOML ({error})", "[[messages]] with role and content") from None
+        content = toml_values(text)
+    except NoTomlError as error:
+        raise wrong(error.found, "[[messages]] with role and content") from None
     messages = content.get("messages")
     if not isinstance(messages, list) or not messages or content.keys() != {"messages"}:
         raise wrong(", ".join(content) or "nothing", "[[messages]] with role and content, and nothing else")

@@ -144,6 +144,27 @@ class _Scanner:
         self.at += 1
 
 
+class NoTomlError(ValueError):
+    """A text can't be read as TOML: `found`, and what is `expected`."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found)
+        self.found = found
+        self.expected = expected
+
+
+def toml_values(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """The values of a TOML text. Raises: NoTomlError, for values that Python can't hold too."""
+    try:
+        return tomllib.loads(text, parse_float=parse_float)
+    except RecursionError:
+        raise NoTomlError("values nested too deeply", "fewer levels") from None
+    except tomllib.TOMLDecodeError as error:
+        raise NoTomlError(f"no TOML: {error}", "lines such as name = value") from None
+    except (ValueError, ArithmeticError):  # of Python's own limits on numbers
+        raise NoTomlError("a number beyond reading", "numbers of at most 1000 digits") from None
+
+
 _Value = TypeVar("_Value")
 _PLACE = re.compile(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$")
 
@@ -161,18 +182,13 @@ class SpecError(UsageError):
 
 def parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
     """The values of a TOML text, with exact numbers, and the lines of its keys."""
-    line: int | None = None
     try:
-        return tomllib.loads(text, parse_float=Decimal), key_lines(text)
-    except RecursionError:
-        found, expected = "values nested too deeply", "a spec"
-    except tomllib.TOMLDecodeError as error:
-        place = _PLACE.search(str(error))
-        line = int(place[1]) if place and place[1] else text.count("\n") + 1
-        found, expected = f"no TOML: {quoted(_PLACE.sub('', str(error)), 200)[1:-1]}", "lines such as name = value"
-    except (ValueError, ArithmeticError):  # of Python's own limits on numbers
-        found, expected = "a number beyond reading", "numbers of at most 1000 digits"
-    raise SpecError((InputError(path, line=line, found=found, expected=expected),))
+        return toml_values(text, Decimal), key_lines(text)
+    except NoTomlError as error:
+        place = _PLACE.search(error.found)
+        line = (int(place[1]) if place[1] else text.count("\n") + 1) if place else None
+        found = quoted(_PLACE.sub("", error.found), 200)[1:-1]
+        raise SpecError((InputError(path, line=line, found=found, expected=error.expected),)) from None
 
 
 def near(name: str, known: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from benchbook.errors import InputError, SpecChangedError, UsageError
-from benchbook.specs.faults import Faults, SpecError, SpecTable, near
+from benchbook.specs.faults import Faults, SpecError, SpecTable, near, toml_values
 from benchbook.specs.fields import of_these, read_text
 from benchbook.text import quoted
 
@@ -160,7 +160,7 @@ def kind_of_spec(folder: str | Path) -> SpecKind:
     A faulty spec.toml counts as checks; its reader reports the fault.
     """
     try:
-        values = tomllib.loads((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
+        values = toml_values((Path(folder) / SPEC_FILE).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return "checks"
     if not values.keys().isdisjoint({"criteria", "item_criteria"}):

@@ -28,6 +28,7 @@ from benchbook.ask.providers.openai_wire import (
     Message,
     UnreadableError,
     answer_of,
+    json_value,
     loose_completion,
     read_completion,
     thoughts,
@@ -197,6 +198,7 @@ def _since(started_ns: int) -> int:
 
 _chunk = msgspec.json.Decoder(ready(Completion))
 _anything = msgspec.json.Decoder()
+_CHUNK = "a chunk of the stream"
 
 
 def _read_chunk(data: bytes) -> Completion:
@@ -253,7 +255,7 @@ class ChatStream:
         try:
             chunk = _read_chunk(data)
         except msgspec.DecodeError as error:
-            raise broken_reply(f"a chunk of the stream is no JSON ({error})", elapsed_ms) from None
+            raise broken_reply(f"{_CHUNK} is no JSON ({error})", elapsed_ms) from None
         except UnreadableError as error:
             raise broken_reply(f"in a chunk of the stream {error}", elapsed_ms) from None
         if chunk.error or self._is_error or not chunk.choices:
@@ -272,9 +274,9 @@ class ChatStream:
         if is_error(chunk.error):
             raise error_in_200(chunk.error, self._request, elapsed_ms)
         if self._is_error or chunk.object == "error":
-            raise error_in_200(decode_json(data, _anything), self._request, elapsed_ms)
+            raise error_in_200(json_value(data, _CHUNK, elapsed_ms), self._request, elapsed_ms)
         if not self._other and (chunk.message or chunk.detail):
-            self._other = told_detail(read_error(decode_json(data, _anything)))
+            self._other = told_detail(read_error(json_value(data, _CHUNK, elapsed_ms)))
 
     def _take(self, choice: CompletionChoice, elapsed_ms: int) -> None:
         if is_error(choice.error):

@@ -294,7 +294,18 @@ def _refuse_error(completion: Completion, data: bytes, request: bytes, latency_m
     if is_error(completion.error):
         raise error_in_200(completion.error, request, latency_ms)
     if not completion.choices:
-        raise _without_choices(decode_json(data, _anything), request, latency_ms)
+        raise _without_choices(json_value(data, _BODY, latency_ms), request, latency_ms)
+
+
+_BODY = "status 200, but the body"
+
+
+def json_value(data: bytes, what: str, latency_ms: int) -> Any:
+    """All that `data` says: a decoder of known fields leaves the others unread. Raises: CallFailed if it is no JSON."""
+    try:
+        return decode_json(data, _anything)
+    except msgspec.DecodeError as error:
+        raise broken_reply(f"{what} is no JSON ({error})", latency_ms) from None
 
 
 def _without_choices(value: Any, request: bytes, latency_ms: int) -> CallFailed:
@@ -330,10 +341,7 @@ def _message_of(choice: CompletionChoice, request: bytes, latency_ms: int) -> Me
 
 def _read_loosely(data: bytes, request: bytes, latency_ms: int) -> Completion:
     """Read as much as possible of a body with unusual types; the rest is null. Raises: CallFailed."""
-    try:
-        value = decode_json(_COMMENTS.sub(b"", data, count=1), _anything)
-    except msgspec.DecodeError as error:
-        raise broken_reply(f"status 200, but the body is no JSON ({error})", latency_ms) from None
+    value = json_value(_COMMENTS.sub(b"", data, count=1), _BODY, latency_ms)
     if not isinstance(value, dict) or not isinstance(value.get("choices"), list):
         raise _without_choices(value, request, latency_ms)
     try:

@@ -168,7 +168,9 @@ def _items(evalset: str) -> polars.DataFrame:
 def _parquet_items(path: Path) -> polars.DataFrame:
     import polars as pl
 
-    try:
+    from benchbook.evalsets.predictions import parquet_faults
+
+    with parquet_faults(path):
         lazy = pl.scan_parquet(path)
         schema = lazy.collect_schema()
         found = {ours: [name for name in theirs if name in schema] for ours, theirs in _NAMES.items()}
@@ -178,10 +180,6 @@ def _parquet_items(path: Path) -> polars.DataFrame:
                 raise InputError(path, field=ours, found=what, expected=" or ".join(_NAMES[ours]))
         texts = [*(pl.col(names[0]).alias(ours) for ours, names in found.items()), *(n for n in _TEXTS if n in schema)]
         items = lazy.select(texts).collect()
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
     for name, dtype in items.schema.items():
         if dtype not in (pl.String, pl.Null):
             raise InputError(path, field=name, found=f"a column of {dtype}", expected="texts")

@@ -38,7 +38,6 @@ gemini = "google_gemini-3-pro"
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +52,7 @@ from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.output_set_sources import NamePattern, NotRead, identifiers
 from benchbook.evalsets.output_sets import Output
 from benchbook.evaluators.protocol.spec import Method, Protocol, form
+from benchbook.specs.faults import NoTomlError, toml_values
 from benchbook.text import shorten
 
 
@@ -184,13 +184,13 @@ def load_mapping(path: str | Path, protocol: Protocol) -> JudgementMapping:
     """
     path = Path(path)
     try:
-        mapping = msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), ready(JudgementMapping))
+        mapping = msgspec.convert(toml_values(path.read_text("utf-8-sig")), ready(JudgementMapping))
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 at byte {error.start + 1}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: no TOML ({error})") from None
+    except NoTomlError as error:
+        raise InputError(path, found=error.found, expected=error.expected) from None
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {error}") from None
     for ours, theirs in mapping.dimensions.items():
