@@ -86,6 +86,7 @@ def test_the_archive_is_written_again_byte_for_byte_and_changes_are_named(folder
     victim = next((archive / "valid_evaluations").rglob("*.json"))
     victim.write_bytes(victim.read_bytes().replace(b"PASS", b"FAIL"))
     (archive / "stray.txt").write_bytes(b"")
+    (archive / "valid_evaluations" / ".DS_Store").write_bytes(b"")  # a desktop's, and no fault
     (archive / "results_analysis.md").unlink()
     (archive / "run_log.json").unlink()
     (archive / "run_log.json").symlink_to("nowhere")

@@ -18,7 +18,7 @@ from benchbook.evaluators.protocol.folders import protocol_of
 from benchbook.evaluators.protocol.plan import JUDGE_PROMPT
 from benchbook.evaluators.protocol.rows import Analysis, ProtocolAggregates, ProtocolManifest, ProtocolRow
 from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, is_left_behind
 from benchbook.text import plural
 from benchbook.views.protocol.archive import write_archive
 from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
@@ -108,6 +108,7 @@ def differences(archive: Archive, folder: Path) -> Iterator[str]:
         made = write_archive(archive, Path(temporary) / "archive")
         wanted = {path.relative_to(made): path for path in made.rglob("*") if path.is_file()}
         present = {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
+        present -= {name for name in present if any(map(is_left_behind, name.parts))}
         for name in sorted(wanted.keys() | present):
             if name not in present:
                 yield f"{name.as_posix()}: is missing"
