@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import own_scorers
@@ -22,6 +23,7 @@ from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from evaluators.checks.test_checks_record import ITEMS, PREDICTIONS, own_spec
+from labelled import judged_run
 from running import benchbook_here, run, write_items
 from scored import scored
 from scripted_server import always_good, running
@@ -30,6 +32,7 @@ from support import ROOT
 GOLDEN = ROOT / "tests" / "golden" / "records"
 OF_DERIVATION_2 = ROOT / "tests" / "evaluators" / "records_of_derivation_2"
 
+OLD_BOOK = "label book, from before books had an anchor"
 Found = list[str]  # what a check says is wrong; empty where the thing holds
 
 
@@ -122,6 +125,20 @@ def _archive(folder: Path) -> Path:
     return folder / "archive"
 
 
+def _book(folder: Path) -> Path:
+    """What two people said of a run, by the sheet that they filled in."""
+    judged_run(folder, [(2, 2), (1, 2), (2, 0), (0, 1)])
+    _said("label", "sample", "run", "--n", "4", cwd=folder)
+    sheet = benchbook_here("label", "export", "labels", cwd=folder).stdout.decode()
+    for number, who in enumerate(("ann", "bob")):
+        filled = pl.read_csv(sheet.encode(), infer_schema=False).with_columns(
+            pl.lit("2").alias("accuracy_score"), pl.lit(str(number)).alias("faithfulness_score")
+        )
+        filled.write_csv(folder / f"{who}.csv")
+        _said("label", "import", "labels", f"{who}.csv", "--labeller", who, cwd=folder)
+    return folder / "labels"
+
+
 def _said(*words: str, cwd: Path | None = None) -> None:
     found = benchbook_here(*words, cwd=cwd)
     assert found.returncode in (0, 1), found.stderr.decode()
@@ -142,7 +159,8 @@ MAKE: Mapping[str, tuple[Callable[[Path], Path], Callable[[Path], Found]]] = {
     "checks": (_checks, verified),
     "function scorer": (_function, verified),
     "experiment": (_experiment, experiment_verified),
-    "label book": (_golden("labels"), book_verified),
+    "label book": (_book, book_verified),
+    OLD_BOOK: (_golden("labels"), book_verified),
 }
 """By name: how a target is made in an empty folder, and what holds it."""
 

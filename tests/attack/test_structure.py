@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from attack.tally import Tally
-from attack.targets import MAKE, Target, derive_once, made, verified
+from attack.targets import MAKE, OLD_BOOK, Target, derive_once, made, verified
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
@@ -219,7 +219,20 @@ def test_a_change_of_files_and_lines_is_found(
                 except NotHereError:
                     continue
                 if contents(target.folder) != before:
-                    counted.count(missed(target, f"{where}: {change}"))
+                    fault = missed(target, f"{where}: {change}")
+                    if (
+                        fault is not None
+                        and name == OLD_BOOK
+                        and is_shorter(target.folder / where, whole.folder / where)
+                    ):
+                        counted.excepted[NO_ANCHOR] += 1
+                    else:
+                        counted.count(fault)
+
+
+def is_shorter(now: Path, before: Path) -> bool:
+    """True for a journal without its last lines, or without a part of the last."""
+    return now.is_file() and now.parent.name == "journal" and before.read_bytes().startswith(now.read_bytes())
 
 
 class attacked:  # noqa: N801 - a context manager
@@ -256,6 +269,11 @@ def missed(target: Target, change: str) -> str | None:
 
 
 RECORDS = [name for name, (_, check) in MAKE.items() if check is verified]
+NO_ANCHOR = (
+    "a book from before books had an anchor does not tell that its last lines were cut off; the next label gives it one"
+)
+# What holds where nothing has ended: a record that may be resumed takes further facts.
+OF_THE_UNENDED = "resumed-after-the-end"
 ANEW = "who writes the whole chain anew makes another record, which holds: its hash is another, as --expect shows"
 
 
@@ -269,7 +287,8 @@ def test_another_record_in_its_place_is_found(name: str, tmp_path: Path, tally: 
         assert target.check(target.folder) == []
     for mutation in MUTATIONS:
         with attacked(whole, tmp_path) as target:
-            if mutated(mutation, target.folder) and contents(target.folder) != before:
+            is_another = mutated(mutation, target.folder) and contents(target.folder) != before
+            if is_another and not ("interrupted" in name and mutation[0] == OF_THE_UNENDED):
                 counted.count(missed(target, mutation[0]))
     published = verify(Record(whole.folder)).sha256
     for mutation in BY_HASH_ALONE:
