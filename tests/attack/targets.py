@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import own_scorers
@@ -18,12 +17,12 @@ from benchbook.errors import BenchbookError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
+from benchbook.labels.labels import open_labels, take_back
 from benchbook.record import journal
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from evaluators.checks.test_checks_record import ITEMS, PREDICTIONS, own_spec
-from labelled import judged_run
 from running import benchbook_here, run, write_items
 from scored import scored
 from scripted_server import always_good, running
@@ -126,17 +125,16 @@ def _archive(folder: Path) -> Path:
 
 
 def _book(folder: Path) -> Path:
-    """What two people said of a run, by the sheet that they filled in."""
-    judged_run(folder, [(2, 2), (1, 2), (2, 0), (0, 1)])
-    _said("label", "sample", "run", "--n", "4", cwd=folder)
-    sheet = benchbook_here("label", "export", "labels", cwd=folder).stdout.decode()
-    for number, who in enumerate(("ann", "bob")):
-        filled = pl.read_csv(sheet.encode(), infer_schema=False).with_columns(
-            pl.lit("2").alias("accuracy_score"), pl.lit(str(number)).alias("faithfulness_score")
-        )
-        filled.write_csv(folder / f"{who}.csv")
-        _said("label", "import", "labels", f"{who}.csv", "--labeller", who, cwd=folder)
-    return folder / "labels"
+    """Labels of two people, of an import each; one took the last back."""
+    run, book = _golden("rubric_labelled")(folder), folder / "labels"
+    _said("label", "sample", str(run), "--n", "6", "--out", str(book))
+    for who, score in (("ann", 2), ("bob", 1)):
+        rows = [f"{sample},{score},{score}" for sample in open_labels(book).started.samples]
+        sheet = folder / "sheet.csv"
+        sheet.write_text("\n".join(["sample,accuracy_score,faithfulness_score", *rows, ""]), encoding="utf-8")
+        _said("label", "import", str(book), str(sheet), "--labeller", who)
+    take_back(open_labels(book), "bob")
+    return book
 
 
 def _said(*words: str, cwd: Path | None = None) -> None:
