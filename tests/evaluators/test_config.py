@@ -11,7 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from benchbook.ask.settings import checked_params
+from benchbook.ask.settings import PATHS, checked_params
+from benchbook.canonical import unicode_json
 from benchbook.cli.settings import given_settings, setting_options
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evaluators.settings import SETTINGS, RunConfig, config_from_mapping, read_config_file
@@ -206,6 +207,22 @@ def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path, text: str, name
         read_config_file(toml(tmp_path, text + "\n"))
     said = f"{tmp_path / 'run.toml'}: {name}: found 'a\\u0000b'; expected a path, which has no NUL character"
     assert str(error.value) == said
+
+
+@pytest.mark.parametrize("name", RunConfig.__struct_fields__)
+@pytest.mark.parametrize("value", ["\udcff", ["\udcff"], {"\ud800": "\udcff"}, [{"model": "\udcff"}] * 2], ids=ascii)
+def test_half_a_character_in_any_setting_is_named_or_kept_as_its_escape(name: str, value: Any) -> None:
+    """So bytes come that are no UTF-8, on a command line. A path may hold any: it names a file."""
+    base = {one: given for one, given in THREE.items() if one != name and (one, name) != ("judge", "judges")}
+    try:
+        config = config_from_mapping(base | {name: value}, "run.toml")
+    except ConfigError:
+        return
+    kept = getattr(config, name)
+    if name in (*PATHS, "spec", "against"):
+        assert kept == value
+    else:
+        unicode_json(kept)
 
 
 def test_an_absolute_path_and_a_shipped_sets_name_stay_as_they_are(tmp_path: Path) -> None:

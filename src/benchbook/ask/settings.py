@@ -19,7 +19,7 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets.table_columns import comma_hint
 from benchbook.specs.faults import NoTomlError, toml_values
-from benchbook.text import quoted, shorten
+from benchbook.text import all_storable, quoted, shorten, storable
 
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -190,6 +190,28 @@ def _types_of(hint: Any) -> Iterator[Any]:
         yield hint
     for part in parts:
         yield from _types_of(part)
+
+
+# Settings that name a file or a folder: of a run, and (the last) of a judge.
+PATHS = (
+    "evalset", "ids", "prompt_template", "outputs", "set", "prompts", "model_path", "judge_path", "cache", "runs",
+    "reports",
+)  # fmt: skip
+_MAY_NAME_FILES = frozenset({*PATHS, "spec", "against", "path", "prompt"})
+
+
+def storable_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with each text storable, as they will be recorded; paths stay, since a file may have any name.
+
+    What is no UTF-8 on a command line comes as half characters, and so may what a library's user gives.
+    """
+    made = {}
+    for name, value in values.items():
+        if name == "judges" and isinstance(value, list | tuple):
+            made[name] = [storable_settings(one) if isinstance(one, dict) else all_storable(one) for one in value]
+        else:
+            made[storable(name)] = value if name in _MAY_NAME_FILES else all_storable(value)
+    return made
 
 
 _ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key

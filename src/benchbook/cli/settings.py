@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.errors import ConfigError
 from benchbook.evaluators.settings import SETTINGS, RunConfig
-from benchbook.text import shorten
+from benchbook.text import shorten, storable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ def pairs(setting: str, words: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in name_values(words, f"--{setting.replace('_', '-')}"):
         try:
-            found[name] = msgspec.json.decode(value)
+            found[name] = msgspec.json.decode(storable(value))
         except msgspec.DecodeError:
             found[name] = value
     return found

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.ask.settings import (
+    PATHS,
     Count,
     ModelConfig,
     Price,
@@ -24,6 +25,7 @@ from benchbook.ask.settings import (
     numbered_judges,
     path_beside,
     read_toml,
+    storable_settings,
     value_at_place,
     with_paths_from,
 )
@@ -221,6 +223,7 @@ def config_from_mapping(values: Mapping[str, Any], source: str, *, judged: bool 
     Raises: ConfigError naming the setting, what was found and what would be right.
     """
     known = set(RunConfig.__struct_fields__)
+    values = storable_settings(values)
     for name in values:
         if name not in known:
             expected = "`benchbook grid`, which reads it" if name == "grid" else _nearest(name, known)
@@ -282,12 +285,6 @@ def _nearest(name: str, known: set[str]) -> str:
     return near[0] if near else "one of those that `benchbook init` writes"
 
 
-_PATHS = (
-    "evalset", "ids", "prompt_template", "outputs", "set", "prompts", "model_path", "judge_path", "cache", "runs",
-    "reports",
-)  # fmt: skip
-
-
 def values_of(config: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a config file, if there is one, overridden by the given ones. Raises: as `read_config_file`."""
     return {**(read_config_file(config) if config is not None else {}), **given}
@@ -302,13 +299,13 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
     values = read_toml(path)
     if values.get("reports") == "none":
         values["reports"] = None
-    for name in _PATHS:
+    for name in PATHS:
         if name in values:
             values[name] = _beside(path, name, values[name])
     if isinstance(grid := values.get("grid"), dict):
         values["grid"] = {
             name: [_beside(path, name, one) for one in options]
-            if name in _PATHS and isinstance(options, list)
+            if name in PATHS and isinstance(options, list)
             else options
             for name, options in grid.items()
         }

@@ -22,6 +22,7 @@ from benchbook.ask.settings import (
     expected_words,
     path_beside,
     read_toml,
+    storable_settings,
     value_at_place,
 )
 from benchbook.canonical import ready
@@ -51,7 +52,7 @@ class JudgingConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_f
 def judging_config_from_mapping(values: Mapping[str, Any], source: str) -> JudgingConfig:
     """A checked config. Raises: ConfigError naming the setting, what was found and what would be right."""
     try:
-        config = msgspec.convert(dict(values), ready(JudgingConfig), strict=False, str_keys=True)
+        config = msgspec.convert(storable_settings(values), ready(JudgingConfig), strict=False, str_keys=True)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         name = place.rstrip("`").lstrip(".") or "settings"
@@ -127,7 +128,7 @@ class Declarations:
 
 def declarations_from(for_all: Mapping[str, Any], path: str | Path | None) -> Declarations:
     """Checked declarations. Raises: ConfigError, UsageError, InputError naming what is wrong."""
-    general = _checked(JudgeDeclaration, dict(for_all), "options")
+    general = _checked(JudgeDeclaration, storable_settings(for_all), "options")
     if path is None:
         by_name: Mapping[str, JudgeDeclaration] = {}
     else:
