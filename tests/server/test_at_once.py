@@ -16,6 +16,7 @@ import pytest
 from benchbook.server import problems
 from benchbook.server.access import Access, Principal, TokenFile, default_token_file
 from benchbook.server.app import App
+from benchbook.server.cookies import SESSION
 from benchbook.server.events import Events
 from benchbook.server.operations import Stream
 from benchbook.server.problems import ProblemError, Room, read_body
@@ -252,7 +253,7 @@ def test_cookies(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     text, _ = TokenFile(default_token_file(runs)).create("ann", ["read"])
     access = Access(settings(runs, "none", host="0.0.0.0"))
-    _, session, csrf = access.login(text)
+    _, session, csrf = access.login(text, SESSION)
     for cookie in (f"benchbook_session={session}", f"a=b;  benchbook_session = {session} ;benchbook_csrf={csrf}; c"):
         assert access.principal({"cookie": cookie}).name == "ann"
     for cookie in ("", ";", "=", f"benchbook_session={session}x", f"x=benchbook_session={session}"):
