@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -125,6 +126,14 @@ def test_what_is_read_and_what_is_not_there_are_not_noted(guarded: Api) -> None:
     guarded.problem(f"{RUNS}/none", headers=headers)
     guarded.problem("/none.js")
     assert entries(guarded) == []
+
+
+def test_what_never_became_a_request_is_noted(writing: Api) -> None:
+    """Its method and its sender are not known: the head was too large to be read."""
+    writing.app.services.connections.on_refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+    writing.app.services.audit.close()  # once it is written
+    (entry,) = entries(writing)
+    assert (entry["status"], entry["operation"], entry["who"]) == (431, None, "nobody")
 
 
 def test_nobody_can_not_fill_the_disk(tmp_path: Path) -> None:

@@ -90,6 +90,11 @@ class Audit:
             return ProblemError(status_of_disk(error) or HTTPStatus.SERVICE_UNAVAILABLE, what)
         return None
 
+    def refuse_unheard(self, status: int) -> None:
+        """Note the refusal of what never became a request: its head was too large, or none at all. Nobody waits."""
+        if self._has_room():
+            self._thread.submit(self._note, Noted("", "nobody", "nobody", None, {}), status, None)
+
     async def _in_thread(self, work: Callable[..., None], *values: Any) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, work, *values)
 

@@ -12,7 +12,7 @@ import ipaddress
 import resource
 import socket
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -56,6 +56,7 @@ class Connections:
         self._in: tuple[dict[HeldConnection, None], ...] = ({}, {}, {})
         self._waiting_of: defaultdict[str, dict[HeldConnection, None]] = defaultdict(dict)
         self.ended: Counter[str] = Counter()  # by reason, those that the server ended
+        self.on_refusal: Callable[[HTTPStatus], None] = lambda _: None  # of what never became a request
 
     def __len__(self) -> int:
         return len(self._open)
@@ -298,6 +299,7 @@ class HeldConnection(HttpToolsProtocol):
         """Read no more. Where no answer is under way, say why, and close once the client had time to read that."""
         self._reads = False
         self._held.ended[f"refused {status}"] += 1
+        self._held.on_refusal(status)
         answering = self._answering
         if answering is not None and answering.response_started:  # it is finished, and nothing after it
             answering.keep_alive = False
