@@ -175,6 +175,15 @@ def test_an_eval_set_that_changed_meanwhile_is_refused(api: Api, tmp_path: Path)
     send(api, "POST", "/runs/sent/predictions/finish", 201)
 
 
+def test_a_submission_of_a_version_before_is_checked_at_its_end(api: Api) -> None:
+    begun(api)
+    (folder_of(api) / "items.parquet").unlink()
+    put(api, "1", lines([{"item_id": "nobody", "predicted": "x"}]))
+    status, detail = api.problem(FINISH, "POST")
+    assert (status, "nobody" in detail) == (422, True)
+    send(api, "DELETE", "/runs/sent/predictions/chunks/1")
+
+
 # ── full disks ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -188,6 +197,20 @@ def test_a_submission_that_can_not_be_begun_leaves_nothing(api: Api, monkeypatch
     assert (answer.status_code, "make room" in answer.json()["detail"]) == (507, True)
     assert [path.name for path in folder_of(api).parent.iterdir()] == ["there"]
     begun(api)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(errno.EROFS, 503), (errno.EACCES, 503), (errno.EDQUOT, 507), (errno.EFBIG, 507)]
+)
+def test_what_is_in_the_way_is_told(api: Api, monkeypatch: Monkey, number: int, status: int) -> None:
+    """By a sentence, in which no folder is named."""
+    sha256 = api.json(f"{V1}/runs/a")["dataset_sha256"]
+    body = {"run_id": "sent", "evalset": f"sha256:{sha256}", "model": "org/m@2"}
+    for name, after in (("mkdir", 0), ("fsync", 1), ("rename", 0)):
+        with failing(monkeypatch, name, number, after):
+            answer = api.ask("POST", f"{V1}/submissions", json=body)
+        assert (answer.status_code, "send it again" in answer.json()["detail"]) == (status, True), name
+        assert not folder_of(api).exists()
 
 
 @pytest.mark.parametrize("name", ["fsync", "link"])

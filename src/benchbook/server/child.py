@@ -127,6 +127,9 @@ class Children:
                         env=seen_environment(_keys(config)),
                         pass_fds=(lock, writer),
                     )
+            except BaseException:
+                beginning.close()
+                raise
             finally:
                 os.close(lock)  # the child has it now, and with it the lock
                 os.close(writer)

@@ -18,7 +18,7 @@ import msgspec
 from starlette.types import Receive
 
 from benchbook.canonical import decode_json, ready
-from benchbook.errors import BenchbookError, RecordError, RecordLockedError, UsageError
+from benchbook.errors import BenchbookError, RecordDamagedError, RecordError, RecordLockedError, UsageError
 from benchbook.server.settings import Settings
 from benchbook.server.types import Problem
 from benchbook.text import shorten, storable
@@ -39,7 +39,9 @@ class ProblemError(Exception):
 
 def problem_of(error: BenchbookError, settings: Settings | None = None) -> ProblemError:
     """The answer to an error of ours. It hides where on this machine the folders of `settings` are."""
-    if (problem := disk_problem(error)) is not None and problem.status == HTTPStatus.INSUFFICIENT_STORAGE:
+    problem = disk_problem(error)
+    is_of_record = isinstance(error, RecordError) and not isinstance(error, RecordDamagedError)
+    if problem is not None and (is_of_record or problem.status == HTTPStatus.INSUFFICIENT_STORAGE):
         return problem
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     match error:
@@ -56,8 +58,7 @@ def problem_of(error: BenchbookError, settings: Settings | None = None) -> Probl
 
 def hidden(text: str, settings: Settings) -> str:
     """Words about files, without where the folders of records and of inputs are."""
-    folders = [settings.runs, *([settings.inputs, settings.inputs.resolve()] if settings.inputs else [])]
-    for folder in folders:
+    for folder in (settings.runs, *([settings.inputs.resolve()] if settings.inputs else [])):
         text = text.replace(f"{folder}/", "")
     return text.replace(str(settings.runs), "runs")
 

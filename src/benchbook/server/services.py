@@ -139,17 +139,16 @@ class TagStore:
 
     def _read_on(self) -> None:
         """Read the lines that came since; all of them where the file is another one."""
-        size = self._file.size
-        if size == self._read:
+        if self._file.size == self._read:
             return
         with self._lock:
-            if size < self._read:
-                self._tags, self._read = {}, 0
-            lines, self._read = self._file.lines(self._read)
+            tags, after = (self._tags, self._read) if self._file.size >= self._read else ({}, 0)
+            lines, after = self._file.lines(after)
             for line in lines:
                 with suppress(msgspec.DecodeError):  # of another version, or torn by one before this
                     change = self._decoder.decode(line)
-                    self._tags[change.run_id] = change.tags
+                    tags[change.run_id] = change.tags
+            self._tags, self._read = tags, after
 
 
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
