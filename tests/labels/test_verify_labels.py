@@ -66,8 +66,8 @@ def in_fact(number: int, **values: Any) -> Callable[[Facts], object]:
 FORGED = [
     pytest.param(in_fact(1, at="yesterday"), 2, "at: found 'yesterday'; expected a time as 2026", id="time"),
     pytest.param(in_fact(1, at="1969-12-31T23:59:59.999Z"), 2, "at: found", id="before-1970"),
-    pytest.param(in_fact(1, weight=3), 2, "in other bytes, or more fields", id="unknown-field"),
-    pytest.param(in_fact(1, note=""), 2, "in other bytes, or more fields", id="default-written"),
+    pytest.param(in_fact(1, weight=3), 2, "has the field 'weight', and no label that", id="unknown-field"),
+    pytest.param(in_fact(1, note=""), 2, "has the values of a fact in other bytes", id="default-written"),
     pytest.param(in_fact(1, score=3), 2, "accuracy_score: found 3; expected 0, 1 or 2", id="off-scale"),
     pytest.param(in_fact(1, sample=13), 2, "sample 13", id="not-drawn"),
     pytest.param(in_fact(1, field="charm"), 2, "'charm' is not asked here", id="not-asked"),
@@ -102,6 +102,13 @@ def test_what_no_writer_of_ours_wrote_is_named(
     forge(found.path, change)
     told = says(found.path)
     assert any(one.startswith(f"journal/000001.jsonl:{line}: ") and what in one for one in told), told
+
+
+def test_a_clock_that_was_set_back_is_a_note(found: LabelBook) -> None:
+    forge(found.path, in_fact(4, at="2020-01-01T00:00:00.000Z"))
+    verified = verify_labels(Record(found.path))
+    assert verified.holds
+    assert verified.notes[0].startswith("Fact 4 has an earlier time than the one before it")
 
 
 def test_keys_in_another_order_are_named(found: LabelBook) -> None:

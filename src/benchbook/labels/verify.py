@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import deque
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
 
-from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, RecordDamagedError, UsageError
 from benchbook.evaluators.verify import Verification, check_inputs, check_journal_files, foreign, left_behind, verify
 from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.labels.state import Given, LabelState, scores_words
 from benchbook.record.anchor import read_anchor, read_anchored
+from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
 from benchbook.record.facts import FIRST_PREV, Label, LabelsStarted, Sealed
 from benchbook.record.folder import RUN_ID, Record, is_of_labels, is_record
-from benchbook.record.reading import JournalLine, read_journal
+from benchbook.record.reading import JournalLine, is_sha256, read_journal
 from benchbook.text import plural, quoted
 
 STATE = "labels"  # in place of a run's
-_MOST_FINDINGS = 20
-_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def verify_record(
@@ -52,8 +46,8 @@ def verify_labels(
     The run is `against`, else the one of its id in the folder `runs` or beside the record. `notes` of the result
     say what could not be checked.
     """
+    findings, notes = [*check_journal_files(record, "the next label mends it")], [*left_behind(record)]
     facts = _Facts()
-    findings, notes = check_journal_files(record, "the next label mends it"), [*left_behind(record)]
     try:
         for line in read_anchored(record.journal):
             facts.look_at(line)
@@ -64,8 +58,8 @@ def verify_labels(
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if not findings:
         findings += _check_folder(record)
-        notes += _unproven(record, facts)
-    if not findings and facts.state is not None:
+        notes += [*_unproven(record, facts), *_set_back(facts)]
+    if not findings:
         held, said = _held_against_run(open_labels(record.path), against, runs)
         findings, notes = [*findings, *held], [*notes, *said]
     if expect is not None and expect.removeprefix("sha256:") != facts.sha256:
@@ -76,42 +70,36 @@ def verify_labels(
 # ── the facts ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Facts:
+class _Facts(FactsCheck):
     """Holds each fact against the one that Benchbook would have written as the labels stood."""
 
     def __init__(self) -> None:
-        self.findings: list[Discrepancy] = []
-        self.state: LabelState | None = None
+        super().__init__()
         self.n, self.sha256 = 0, FIRST_PREV
-        self._before: JournalLine | None = None
+        self.set_back: list[int] = []  # facts with an earlier time than the one before
+        self._state: LabelState | None = None
 
     def look_at(self, line: JournalLine) -> None:
         self.n, self.sha256 = self.n + 1, line.sha256
-        if len(self.findings) < _MOST_FINDINGS:
-            where = f"journal/{line.segment:06d}.jsonl"
-            self.findings += [Discrepancy(where, line.number, what) for what in self._faults(line)]
-        self._before = line
+        self._note(line, self._faults(line))
+        if self._before is not None and line.fact.at < self._before.at:
+            self.set_back.append(line.fact.seq)
+        self._before, self._segment = line.fact, line.segment
 
-    def _faults(self, line: JournalLine) -> Iterator[str]:
-        fact = line.fact
-        if hashlib.sha256(canonical_json(fact)).hexdigest() != line.sha256:
-            yield "has the values of a fact in other bytes, or more fields than it: not as Benchbook writes one"
-        if not _is_time(fact.at):
-            yield f"at: found {quoted(fact.at)}; expected a time as 2026-01-31T09:30:00.000Z"
-        begins_segment = self._before is not None and line.segment != self._before.segment
-        match fact:
-            case LabelsStarted() if self._before is None:
-                yield from self._begin(fact)
-            case Label() if self.state is not None and not begins_segment:
-                yield from self._label(fact, self.state)
-            case Sealed() if begins_segment and fact.segment == line.segment - 1:
+    def _out_of_order(self, line: JournalLine) -> Iterator[str]:
+        match line.fact:
+            case LabelsStarted() as started if self._before is None:
+                yield from self._begin(started)
+            case Label() as label if self._state is not None:
+                yield from self._label(label, self._state)
+            case Sealed():
                 pass
-            case _:
-                yield f"is a fact of the kind {type(fact).__name__}, and labels have none here"
+            case other:
+                yield f"is a fact of the kind {type(other).__name__}, and labels have none here"
 
     def _begin(self, started: LabelsStarted) -> Iterator[str]:
         try:
-            self.state = LabelState(started)
+            self._state = LabelState(started)
         except ValueError as error:
             yield str(error)
         if not RUN_ID.fullmatch(started.run_id):
@@ -126,11 +114,11 @@ class _Facts:
         if [*started.inputs] != [SHEET]:
             yield f"inputs: found {', '.join(started.inputs) or 'none'}; expected {SHEET} alone"
         for sha256 in (started.run_sha256, *started.inputs.values(), *started.answers):
-            if not _SHA256.fullmatch(sha256):
+            if not is_sha256(sha256):
                 yield f"found {quoted(sha256)}; expected a hash of 64 hexadecimal digits"
 
     def _label(self, label: Label, state: LabelState) -> Iterator[str]:
-        before = self._before.fact if self._before is not None else None
+        before = self._before
         if isinstance(before, Label) and before.more and label.more != before.more - 1:
             yield f"more: found {label.more}; expected {before.more - 1}, by the label of the same import before it"
         try:
@@ -167,13 +155,6 @@ def _otherwise(label: Label, state: LabelState) -> str | None:
 def _content(label: Label) -> Label:
     """A label without its place in the journal."""
     return msgspec.structs.replace(label, seq=-1, prev="", at="", more=0)
-
-
-def _is_time(at: str) -> bool:
-    try:
-        return _AT.fullmatch(at) is not None and datetime.fromisoformat(at).year >= 1970
-    except ValueError:
-        return False
 
 
 def _cut_import(record: Record) -> list[Discrepancy]:
@@ -216,6 +197,15 @@ def _unproven(record: Record, facts: _Facts) -> list[str]:
     return []
 
 
+def _set_back(facts: _Facts) -> list[str]:
+    """Words for times that go back: no fault where a clock was set."""
+    if not facts.set_back:
+        return []
+    return [
+        f"Fact {facts.set_back[0]} has an earlier time than the one before it: a clock was set back, or a time changed"
+    ]
+
+
 # ── the run ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -243,7 +233,7 @@ def _held_against_run(
             goes_on = ends != started.run_sha256
             notes = [f"{run.path} has gone on since: who drew the samples was not checked"] if goes_on else []
             return [*_other_answers(book, labelled), *([] if goes_on else _other_draw(book, labelled))], notes
-    except BenchbookError as error:
+    except (BenchbookError, OSError) as error:
         return [], [f"The run was not checked: {error}"]
 
 

@@ -15,7 +15,7 @@ from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import Fact, Label, LabelsStarted
 from benchbook.record.folder import Record
-from benchbook.record.reading import CR_LF, JournalLine, read_journal, why_unreadable
+from benchbook.record.reading import CR_LF, JournalLine, read_journal, refuse_what_is_no_file, why_unreadable
 from benchbook.writing import cant_be_written, replacing
 
 
@@ -36,11 +36,10 @@ _MISSING = (
 def read_anchor(record: Record) -> Anchor | None:
     """A record's anchor; None where it has none.
 
-    Raises: RecordDamagedError for one that no writer of ours wrote.
+    Raises: RecordDamagedError for one that no writer of ours wrote; RecordError for what is no file.
     """
     try:
-        if record.anchor.exists() and not record.anchor.is_file():
-            raise RecordDamagedError(record.anchor, None, "is no file")
+        refuse_what_is_no_file(record.anchor)
         data = record.anchor.read_bytes()
     except FileNotFoundError:
         return None

@@ -46,7 +46,10 @@ _counts_of_failure = attrgetter(*_COUNTS_OF_FAILURE)
 
 
 class FactsCheck:
-    """Looks at the lines of a run's journal in their order; `findings` are the first of them."""
+    """Looks at the lines of a run's journal in their order; `findings` are the first of them.
+
+    Other journals have an order of their own (`_out_of_order`).
+    """
 
     def __init__(self) -> None:
         self.findings: list[Discrepancy] = []
@@ -80,6 +83,7 @@ class FactsCheck:
         if not self._is_time(fact.at):
             yield f"at: found {quoted(fact.at)}; expected a time as 2026-01-31T09:30:00.000Z, and none before 1970"
         yield from self._out_of_order(line)
+        yield from self._out_of_seals(line)
 
     def _is_time(self, at: str) -> bool:
         if at[:20] == self._second:
@@ -101,7 +105,6 @@ class FactsCheck:
 
     def _out_of_order(self, line: JournalLine) -> Iterator[str]:
         fact, before = line.fact, self._before
-        begins_segment = line.segment != self._segment and before is not None
         if self._has_ended and not isinstance(fact, Sealed):
             yield "comes after run_ended, and nothing does"
         elif isinstance(fact, RunStarted) != (before is None):
@@ -110,6 +113,9 @@ class FactsCheck:
             yield "is a fact of people's labels, and a run's journal has none"
         elif isinstance(before, Interrupted) and not isinstance(fact, Resumed | Sealed):
             yield "comes after interrupted; expected resumed"
+
+    def _out_of_seals(self, line: JournalLine) -> Iterator[str]:
+        fact, begins_segment = line.fact, line.segment != self._segment and self._before is not None
         if isinstance(fact, Sealed) != begins_segment:
             yield "seals no segment" if not begins_segment else "begins a segment; expected the seal of the one before"
         elif isinstance(fact, Sealed) and fact.segment != self._segment:
