@@ -24,7 +24,7 @@ from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tel
 from benchbook.errors import UsageError
 from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
-from benchbook.record.folder import Record, at_work, create_record
+from benchbook.record.folder import Inputs, Record, at_work, create_record
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
@@ -71,7 +71,7 @@ class Prepared(Opened, Protocol):
     """
 
     @property
-    def inputs(self) -> Mapping[str, Path | bytes]: ...
+    def inputs(self) -> Inputs: ...
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted: ...
     def forecast(self) -> Forecast: ...
 

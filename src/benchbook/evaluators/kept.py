@@ -109,9 +109,9 @@ _Own = TypeVar("_Own", bound=Named)
 _KEPT = "spec/"  # before the names of a spec's files, among a record's inputs
 
 
-def spec_inputs(paths: Mapping[str, Path]) -> dict[str, Path]:
-    """A spec's files as a record names them among its inputs."""
-    return {f"{_KEPT}{name}": path for name, path in paths.items()}
+def spec_inputs(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A spec's files, as they were read, by the names that a record has for them among its inputs."""
+    return {f"{_KEPT}{name}": data for name, data in files.items()}
 
 
 def _kept_hashes(started: RunStarted) -> dict[str, str]:

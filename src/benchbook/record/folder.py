@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TypeAlias
 
 import msgspec
 
@@ -203,19 +205,45 @@ def is_at_work(record: Record) -> bool:
     return is_locked(record.inputs) or is_locked(record.journal)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was when it was read: by how it looked before, or by its hash. A record takes it as that, or not."""
+
+    path: Path
+    stamp: tuple[int, ...] | None = None  # empty where there was none; whoever reads it says so
+    sha256: str | None = None
+
+
+def seen(path: str | Path) -> Seen:
+    """A file as it is now, before it is read."""
+    path = Path(path)
+    try:
+        return Seen(path, _stamp_of(path.stat()))
+    except (OSError, ValueError):
+        return Seen(path, ())
+
+
+def _stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    """How a file looks without reading it. No write leaves it as it was: nobody can set `st_ctime_ns`."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
+
+
+Inputs: TypeAlias = Mapping[str, Path | Seen | bytes]  # by the names that a first fact has for their hashes
+
+
 def create_record(
     runs: str | Path,
     run_id: str,
-    inputs: Mapping[str, Path | bytes],
+    inputs: Inputs,
     first_fact: Callable[[dict[str, str]], RunStarted],
     fill: Callable[[Record], None] | None = None,
 ) -> Record:
-    """Create a record under `runs`, with a copy of each input (a path or bytes) and its first fact, made from the
-    inputs' hashes by name.
+    """Create a record under `runs`, with a copy of each input and its first fact, made from the inputs' hashes by name.
 
     `fill` adds whatever else belongs to it from the start (an import). The folder appears whole or not at all: if the
     process is killed at any moment, there is no record, or one that resumes.
-    Raises: UsageError for an id that is taken or unfit; RecordError if the folder can't be written.
+    Raises: UsageError for an id that is taken or unfit, and for an input that was changed since it was seen;
+    RecordError if the folder can't be written.
     """
     if not RUN_ID.fullmatch(run_id):
         raise UsageError(
@@ -241,17 +269,31 @@ def create_record(
     return Record(target)
 
 
-def _copy_input(source: Path | bytes, folder: Path) -> str:
+def _copy_input(source: Path | Seen | bytes, folder: Path) -> str:
     temporary = folder / ".copy"
     digest = hashlib.sha256()
-    with (
-        io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as reader,
-        temporary.open("wb") as writer,
-    ):
+    with _opened(source) as reader, temporary.open("wb") as writer:
+        _check_unchanged(source, reader)
         while block := reader.read(1 << 20):
             digest.update(block)
             writer.write(block)
+        _check_unchanged(source, reader, digest.hexdigest())
         writer.flush()
         os.fsync(writer.fileno())
     temporary.rename(folder / digest.hexdigest())
     return digest.hexdigest()
+
+
+def _opened(source: Path | Seen | bytes) -> BinaryIO:
+    if isinstance(source, bytes):
+        return io.BytesIO(source)
+    return (source.path if isinstance(source, Seen) else source).open("rb")
+
+
+def _check_unchanged(source: Path | Seen | bytes, reader: BinaryIO, sha256: str | None = None) -> None:
+    """Raises: UsageError where the file, or what was read of it (`sha256`), is not what was seen."""
+    if not isinstance(source, Seen):
+        return
+    looks_so = source.stamp in (None, _stamp_of(os.fstat(reader.fileno())))
+    if not looks_so or (None not in (sha256, source.sha256) and sha256 != source.sha256):
+        raise UsageError(f"{source.path}: was changed while it was read; begin again once it is whole")

@@ -126,7 +126,8 @@ _MOST_BYTES = 1 << 20  # of one file
 
 
 class FilesBeside(Mapping[str, bytes]):
-    """The files of a folder by name, each read on first use; `read` holds those that have been."""
+    """The files of a folder by name, each read on first use; `read` holds those that have been: they define
+    the spec."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
@@ -142,11 +143,6 @@ class FilesBeside(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
-
-    @property
-    def read_paths(self) -> dict[str, Path]:
-        """The paths of the files that have been read: they define the spec."""
-        return {name: self._paths[name] for name in self.read}
 
     @property
     def sha256(self) -> str:

@@ -37,6 +37,7 @@ from benchbook.evaluators.candidate import (
     chosen_part,
     chosen_template,
     four_params,
+    inputs_of_config,
     model_settings,
     template_of,
 )
@@ -44,7 +45,7 @@ from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.kept import set_identity, words_of_set
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
-from benchbook.record.folder import Record
+from benchbook.record.folder import Inputs, Record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 
@@ -111,7 +112,7 @@ class PreparedAnswers:
     plan: CandidatePlan
     template: PromptTemplate
     evalset: EvalSet
-    inputs: Mapping[str, Path | bytes]
+    inputs: Inputs
 
     @property
     def roles(self) -> Roles:
@@ -213,11 +214,9 @@ def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
+    inputs: Inputs = {"evalset": seen(path), **inputs_of_config(config), **metric.inputs}
     evalset, part = chosen_part(config, opened_for(metric, path))
     check_set(metric, evalset)
-    inputs: dict[str, Path | bytes] = {"evalset": path, **config.part.inputs, **metric.inputs}
-    if config.prompt_template is not None:
-        inputs["prompt_template"] = Path(config.prompt_template)
     template = chosen_template(config, evalset)
     candidate = plan_of_role(model_settings(config), DEFAULT_GENERATION)
     if candidate.provider == "recorded":

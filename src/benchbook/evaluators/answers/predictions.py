@@ -26,7 +26,7 @@ from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
-from benchbook.record.folder import Record, create_record
+from benchbook.record.folder import Record, Seen, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
@@ -47,17 +47,18 @@ def record_predictions(
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
     """
     _check(config)
+    path = evalset_path(config.evalset)
+    asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
+    inputs: dict[str, Path | Seen | bytes] = {"evalset": seen(path)}
+    inputs |= {"predictions": seen(config.predictions)} if config.predictions else {}
+    inputs |= {name: seen(file) for name, file in asked.inputs.items()}
     predictions = None
     if config.predictions is not None:
         from benchbook.evalsets.predictions import read_predictions
 
         predictions = read_predictions(config.predictions, columns=config.columns, own_keys=True)
-    path = evalset_path(config.evalset)
     logs = find_training_logs(config.training_metrics, config.training_columns)
-    asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
-    inputs: dict[str, Path | bytes] = {"evalset": path}
-    inputs |= {"predictions": Path(config.predictions)} if config.predictions else {}
-    inputs |= {**asked.inputs, **metric.inputs, **{log.source: path for log, path in logs}}
+    inputs |= {**metric.inputs, **{log.source: path for log, path in logs}}
     run_id = config.run_id or new_run_id()
     if config.limit is not None and config.limit < 1:
         raise ConfigError("limit", str(config.limit), "1 or more")

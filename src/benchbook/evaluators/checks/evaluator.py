@@ -110,7 +110,7 @@ def evaluator_in(folder: str | Path) -> ChecksEvaluator:
     Raises: SpecError with every fault of it; UsageError where there is none.
     """
     found = read_spec_folder(folder)
-    metric = ChecksMetric(found.spec, found.sha256, spec_inputs(found.paths))
+    metric = ChecksMetric(found.spec, found.sha256, spec_inputs(found.files))
     return ChecksEvaluator(metric.id, lambda: metric, metric.sha256)
 
 
@@ -147,7 +147,7 @@ class ChecksMetric(Metric):
         self,
         spec: ChecksSpec,
         sha256: str,
-        inputs: Mapping[str, Path] | None = None,
+        inputs: Mapping[str, bytes] | None = None,
         confidence: Confidence = DEFAULT_CONFIDENCE,
     ) -> None:
         self.spec = spec

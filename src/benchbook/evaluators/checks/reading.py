@@ -50,14 +50,14 @@ class SpecFolder:
     """A spec as it stands in a folder, and the files that define it: spec.toml, and those that it names."""
 
     spec: ChecksSpec
-    paths: Mapping[str, Path]
+    files: Mapping[str, bytes]
     sha256: str
 
 
 def read_spec_folder(folder: str | Path) -> SpecFolder:
     """A user's own evaluator. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
     spec, files = read_own(folder, "benchbook checks init NAME", read_spec_files)
-    return SpecFolder(spec, files.read_paths, files.sha256)
+    return SpecFolder(spec, dict(files.read), files.sha256)
 
 
 def read_spec_files(files: Mapping[str, bytes], path: str | Path = SPEC_FILE) -> ChecksSpec:

@@ -270,17 +270,17 @@ class ProtocolFolder:
     """A protocol as it stands in a folder, and the files that define it: none beside one that is shipped."""
 
     protocol: Protocol
-    paths: Mapping[str, Path]
+    files: Mapping[str, bytes]
 
     @property
-    def inputs(self) -> dict[str, Path]:
+    def inputs(self) -> dict[str, bytes]:
         """The files as a record names them among its inputs."""
-        return spec_inputs(self.paths)
+        return spec_inputs(self.files)
 
     @property
     def identity(self) -> dict[str, str]:
         """The entry about its evaluator in the first fact, which the name of a user's own does not tell."""
-        return {"evaluator": "protocol"} if self.paths else {}
+        return {"evaluator": "protocol"} if self.files else {}
 
 
 def protocol_asked_for(spec: str) -> ProtocolFolder:
@@ -295,7 +295,7 @@ def protocol_asked_for(spec: str) -> ProtocolFolder:
 def load_protocol(folder: str | Path) -> ProtocolFolder:
     """A user's own protocol. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
     protocol, files = read_own(folder, "benchbook protocol init NAME", read_protocol)
-    return ProtocolFolder(replace(protocol, sha256=files.sha256, files=dict(files.read)), files.read_paths)
+    return ProtocolFolder(replace(protocol, sha256=files.sha256, files=dict(files.read)), dict(files.read))
 
 
 def protocol_of(record: Record, started: RunStarted) -> Protocol:

@@ -26,7 +26,14 @@ from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.tables import table_form
-from benchbook.evaluators.candidate import PromptTemplate, chosen_part, chosen_template, four_params, model_settings
+from benchbook.evaluators.candidate import (
+    PromptTemplate,
+    chosen_part,
+    chosen_template,
+    four_params,
+    inputs_of_config,
+    model_settings,
+)
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.kept import set_identity
 from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
@@ -46,7 +53,7 @@ from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Record, record_named
+from benchbook.record.folder import Inputs, Record, record_named, seen
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.record.state import JournalState, read_state
 from benchbook.text import storable
@@ -131,7 +138,7 @@ class PreparedRun:
     plan: Plan
     template: PromptTemplate
     evalset: EvalSet
-    inputs: dict[str, Path]
+    inputs: Inputs
     output_columns: dict[str, str]
 
     @property
@@ -197,20 +204,17 @@ def prepare(config: RunConfig) -> PreparedRun:
     if config.benchmark:
         check_code_is_named(code_version())
     path = evalset_path(config.evalset)
+    inputs: Inputs = {"evalset": seen(path), **inputs_of_config(config), **rubric.inputs}
     evalset, part = chosen_part(config, open_evalset(path))
     if spec.by_item:
         check_item_criteria(evalset, spec)
-    inputs = {"evalset": path} | config.part.inputs | rubric.inputs
-    if config.prompt_template is not None:
-        inputs["prompt_template"] = Path(config.prompt_template)
     template = chosen_template(config, evalset)
     is_recorded = parse_model_id(config.model, "model").provider == "recorded"
     is_told = not is_recorded or config.prompt_template is not None  # how outputs were made elsewhere, nobody knows
     columns: dict[str, str] = {}
     if config.outputs is not None:
-        inputs["outputs"] = Path(config.outputs)
         with evalset:  # faults are reported before anything is written
-            columns = find_columns(inputs["outputs"], config.output_columns, evalset, config.n_repeats)
+            columns = find_columns(Path(config.outputs), config.output_columns, evalset, config.n_repeats)
     spec.without(config.unmeasured)  # refuses what can't be declared
     _check_prices(config, spec)
     defaults = dict(spec.generation)

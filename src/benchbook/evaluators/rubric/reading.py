@@ -50,12 +50,12 @@ class RubricFolder:
     """A rubric as it stands in a folder, and the files that define it: none beside one that is shipped."""
 
     spec: RubricSpec
-    paths: Mapping[str, Path]
+    files: Mapping[str, bytes]
 
     @property
-    def inputs(self) -> dict[str, Path]:
+    def inputs(self) -> dict[str, bytes]:
         """The files as a record names them among its inputs."""
-        return spec_inputs(self.paths)
+        return spec_inputs(self.files)
 
 
 def rubric_asked_for(spec: str) -> RubricFolder:
@@ -66,7 +66,7 @@ def rubric_asked_for(spec: str) -> RubricFolder:
 def load_rubric(folder: str | Path) -> RubricFolder:
     """A user's own rubric. Raises: SpecError with every fault; UsageError where no spec.toml is there."""
     spec, files = read_own(folder, "benchbook rubric init NAME", read_rubric)
-    return RubricFolder(replace(spec, sha256=files.sha256), files.read_paths)
+    return RubricFolder(replace(spec, sha256=files.sha256), dict(files.read))
 
 
 def spec_of(record: Record, plan: Plan) -> RubricSpec:
