@@ -17,7 +17,7 @@ from benchbook.ask.requests import ResponseCache
 from benchbook.catalog.database import open_catalog
 from benchbook.catalog.database import runs as runs_table
 from benchbook.catalog.indexing import refresh
-from benchbook.errors import UsageError
+from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
@@ -29,6 +29,7 @@ from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from benchbook.server.access import TokenFile
+from benchbook.server.services import TagStore
 from crashing import Say
 from held import ENDED, Writer, command, do, files, or_refused, said_by, unless
 from judging import make_set
@@ -223,6 +224,21 @@ def _token_names(folder: Path) -> list[str]:
     return [token.name for token in TokenFile(folder / "server" / "tokens.json").tokens()]
 
 
+def _tags(folder: Path, say: Say) -> None:
+    """The file of lines that only grow, as the audit log is."""
+    try:
+        store = TagStore(folder / "server")
+        for run_id in ("a", "b"):
+            store.put(run_id, ["new"])
+            say(run_id)
+    except OSError as error:  # which the server answers with 507
+        raise RecordError(str(error)) from None
+
+
+def _tagged(folder: Path) -> list[str]:
+    return sorted(TagStore(folder / "server").runs_with("new"))
+
+
 def _answers(folder: Path, say: Say) -> None:
     """The cache may forget: a run goes on where it can't be written, and asks again."""
     cache = ResponseCache(folder / "cache.sqlite")
@@ -332,6 +348,9 @@ WRITERS = {
         kept=lambda folder: {ENDED} if (folder / "scored.parquet").read_bytes() else set(),
     ),
     "tokens": Writer(modules=("server/access.py",), act=_tokens, kept=_token_names, seen=_token_names),
+    "tags": Writer(
+        modules=("server/lines.py", "server/services.py", "server/audit.py"), act=_tags, kept=_tagged, seen=_tagged
+    ),
     "cache": Writer(modules=("ask/requests.py",), act=_answers, seen=_cached, is_slow=True, may_forget=True),
     "catalog": Writer(
         modules=("catalog/database.py",), prepare=_two_runs, act=_indexed, seen=_in_catalog, is_slow=True,
@@ -343,12 +362,8 @@ WRITERS = {
 ELSEWHERE = {
     "labels/labels.py": "tests/labels/test_label_crashes.py",
     "record/anchor.py": "tests/labels/test_label_crashes.py",
-    "server/lines.py": "tests/server",
-    "server/audit.py": "tests/server",
-    "server/events.py": "tests/server",
-    "server/services.py": "tests/server",
-    "server/submissions.py": "tests/server",
-    "server/submission_store.py": "tests/server",
+    "server/submissions.py": "tests/server/test_submissions_killed.py",
+    "server/submission_store.py": "tests/server/test_submissions_killed.py",
     "server/starting.py": "a copy of a record's input, by `write_file`",
     "server/child.py": "the log of a run that was started; its record is what counts",
     "server/running.py": "makes the folder of records, and no file",
