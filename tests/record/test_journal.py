@@ -6,7 +6,10 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Container
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -158,6 +161,90 @@ def test_a_full_disk_stops_the_writer_and_leaves_whole_lines(journal: Path, monk
         monkeypatch.undo()
     assert (journal / "000001.jsonl").read_bytes().endswith(b"}\n")
     assert texts(journal) == ["Seven."]
+
+
+# ── a disk that fails ────────────────────────────────────────────────────────────────────────────────────
+
+
+def failing_at(monkeypatch: pytest.MonkeyPatch, numbers: Container[int]) -> None:
+    """Those fsyncs fail, counted from 0; as on Linux, the next one says nothing of it."""
+    real, calls = os.fsync, count()
+
+    def fsync(descriptor: int) -> None:
+        if next(calls) in numbers:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_an_fsync_that_failed_unseen_is_told_at_the_end(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the thread, which nothing follows: the last one succeeds."""
+    writer = JournalWriter(journal)
+    failing_at(monkeypatch, {0})
+    writer.append(reply(0))
+    with pytest.raises(RecordError, match=r"Input/output error.*did not keep the last facts"):
+        writer.close()
+    monkeypatch.undo()
+    assert texts(journal) == []
+    JournalWriter(journal).close()  # the lock is gone
+
+
+def test_after_a_failed_fsync_the_facts_since_the_last_good_one_are_taken_back(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0, "synced"))
+        writer.sync()
+        failing_at(monkeypatch, range(100))
+
+        def go_on() -> None:
+            writer.append(reply(1, "not"))
+            writer.sync()
+
+        for _ in range(2):
+            with pytest.raises(RecordError, match="Mend the disk, then resume"):
+                go_on()
+    monkeypatch.undo()
+    assert texts(journal) == ["synced"]
+    with JournalWriter(journal) as writer:
+        assert (writer.seq, writer.cut) == (1, 0)
+        writer.append(reply(1, "asked again"))
+    assert texts(journal) == ["synced", "asked again"]
+
+
+def test_a_disk_that_takes_a_byte_at_a_time(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data[:1])))
+    with JournalWriter(journal) as writer:
+        writer.append(reply(0))
+        writer.append(reply(1, "Eight."))
+    assert texts(journal) == ["Seven.", "Eight."]
+
+
+@pytest.mark.parametrize("at", ["compressed", "next"])
+def test_a_segment_that_can_not_be_sealed_stays_as_it_was(
+    journal: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """There is no room for the compressed file, or no descriptor for the next segment."""
+    opened = os.open
+
+    def full(path: Any, flags: int, *mode: int) -> int:
+        if str(path).endswith({"compressed": ".zst.tmp", "next": "000002.jsonl"}[at]):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(path, flags, *mode)
+
+    with JournalWriter(journal, segment_bytes=300) as writer:
+        for n in range(2):
+            writer.append(reply(n, "x" * 100))
+        monkeypatch.setattr(os, "open", full)
+        for _ in range(2):
+            with pytest.raises(RecordError, match=r"No space left on device.*what was recorded is whole"):
+                writer.append(reply(2))
+        monkeypatch.undo()
+    with JournalWriter(journal, segment_bytes=300) as writer:
+        writer.append(reply(2))
+    assert len(texts(journal)) == 3
 
 
 def test_a_journal_on_a_read_only_disk_is_told_and_not_locked(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
