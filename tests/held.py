@@ -110,26 +110,47 @@ def hold(writer: Writer, room: Path, pick: Pick) -> None:
 
 def faults_of(writer: Writer, room: Path, pick: Pick) -> Iterator[list[str]]:
     """What does not hold, for each time that something goes wrong."""
+    known = _Known(writer, room / "before")
     for crash in crashes(writer.act, room, prepare=writer.prepare, pick=pick, strict=False):
         fault = crash.fault(may_stay_silent=writer.may_forget)
-        yield [fault] if fault is not None else list(_broken(writer, crash, room / "before"))
+        yield [fault] if fault is not None else list(_broken(writer, crash, known))
+
+
+class _Known:
+    """What is seen and told of what was there before, and of what an undisturbed go leaves; looked up once."""
+
+    def __init__(self, writer: Writer, before: Path) -> None:
+        self._writer, self._before = writer, before
+        self._seen: Any = None
+        self._told: tuple[list[Any], ...] = ()
+
+    def seen(self, crash: Crash) -> Any:
+        if self._seen is None:
+            self._seen = self._writer.seen(crash.whole)
+        return self._seen
+
+    def told(self, crash: Crash) -> tuple[list[Any], ...]:
+        if not self._told and self._writer.told is not None:
+            self._told = tuple(map(self._writer.told, (self._before, crash.whole)))
+        return self._told
 
 
 def _silent(word: str) -> None:
     del word
 
 
-def _broken(writer: Writer, crash: Crash, before: Path) -> Iterator[str]:
+def _broken(writer: Writer, crash: Crash, known: _Known) -> Iterator[str]:
     """What does not hold after a crash, and after the second go."""
     kept = writer.kept(crash.folder) if crash.acknowledged and not writer.may_forget else crash.acknowledged
     yield from (f"{crash}: lost {word[:40]}" for word in crash.acknowledged if word not in kept)
-    whole = writer.seen(crash.whole)
+    whole = known.seen(crash)
     is_done = crash.ended == "done" and not crash.code and crash.kind != "power" and not writer.may_forget
     if is_done and (seen := writer.seen(crash.folder)) != whole:
         yield f"{crash}: told as done: {_short(seen)} instead of {_short(whole)}"
     if writer.told is not None:
-        told, known = writer.told(crash.folder), (writer.told(before), writer.told(crash.whole))
-        if not any(all(one in (None, other) for one, other in zip(told, each, strict=True)) for each in known):
+        told = writer.told(crash.folder)
+        ways = known.told(crash)
+        if not any(all(one in (None, other) for one, other in zip(told, each, strict=True)) for each in ways):
             yield f"{crash}: a reader takes a mixture of old and new"
     code = (writer.again or writer.act)(crash.folder, _silent)
     if code:
