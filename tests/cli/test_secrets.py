@@ -186,6 +186,37 @@ def test_doctor_does_not_show_a_key_that_a_server_echoes(tmp_path: Path) -> None
             assert b"401" in found.stdout
 
 
+def test_a_key_in_what_a_cache_holds_is_not_recorded(tmp_path: Path) -> None:
+    """As an older version may have kept it: here the first run has no key, and so takes none out."""
+    with running(lambda role, n, request: OK_JUDGE if role == "judge" else {"status": 200, "content": KEY}) as server:
+        write_items(tmp_path / "items.jsonl", 4)
+        words = options(tmp_path, server, cache=tmp_path / "cache.sqlite")
+        assert benchbook_here("run", *words, cwd=tmp_path).returncode in (0, 1)
+        words[words.index("run")] = "second"
+        words += ["--model-api-key-env", "THE_KEY"]
+        done = benchbook_here("run", *words, env={"THE_KEY": KEY}, cwd=tmp_path)
+        assert done.returncode in (0, 1), done.stderr
+        assert len(server.asked["candidate"]) == 4
+    assert files_with(KEY, tmp_path / "runs" / "run") != []
+    assert files_with(KEY, tmp_path / "runs" / "second") == []
+
+
+def test_a_proxys_password_is_kept_nowhere(tmp_path: Path) -> None:
+    password = "aB0/cD1+eF2"
+    told = cycle([password, quote(password, safe=""), base64.b64encode(f"me:{password}".encode()).decode()])
+    with running(
+        lambda role, n, request: {"status": 200, "content": verdict(next(told)) if role == "judge" else next(told)}
+    ) as server:
+        write_items(tmp_path / "items.jsonl", 4)
+        words = options(tmp_path, server, reports=tmp_path / "reports")
+        words = ["http://models.example/v1" if word == server.base_url else word for word in words]
+        proxy = f"http://me:{quote(password, safe='')}@127.0.0.1:{server.port}"
+        done = benchbook_here("run", *words, env={"http_proxy": proxy, "no_proxy": ""}, cwd=tmp_path)
+        assert done.returncode in (0, 1), done.stderr
+        assert server.headers[0]["proxy-authorization"].startswith("Basic ")
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and gives_away(path.read_bytes(), password)] == []
+
+
 @pytest.mark.parametrize(("key", "is_a_word"), [("EMPTY", True), ("hunter2", False)])
 def test_doctor_says_that_a_key_is_a_word(tmp_path: Path, key: str, is_a_word: bool) -> None:
     write_items(tmp_path / "items.jsonl", 2)

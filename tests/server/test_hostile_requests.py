@@ -94,7 +94,7 @@ def test_every_body_is_tried() -> None:
 
 
 VALUES = (*TEXTS, *NO_TEXTS)
-STEP = 5  # of so many values one in each field
+STEP = 9  # of so many values one in each field
 
 
 @pytest.mark.parametrize("operation", [one for one in WRITES if fields_of(one)], ids=lambda one: one.name)

@@ -13,8 +13,9 @@ from benchbook.ask.requests import RolePlan
 from benchbook.record.facts import Failure, Role, cause_of
 from benchbook.text import sentences, shorten
 
-# A word with a digit in it, such as a request id or a count of tokens: it differs between errors of one kind.
-_NUMBERED = re.compile(r"\S*\d\S*")
+# A word with a digit in it, such as a request id or a count of tokens: it differs between errors of one kind. It is
+# sought from where words begin alone, or a long word without one would be gone through once a character.
+_NUMBERED = re.compile(r"(?<!\S)\S*\d\S*")
 _MOST_KINDS = 20  # a server that words each error differently must not fill the record
 _MOST_CHARACTERS = 300  # of a server's message
 
