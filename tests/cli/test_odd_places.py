@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import itertools
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -96,3 +97,21 @@ def test_whatever_the_system_refuses_is_a_sentence(
     done = benchbook_here("token", "create", "--name", "ann", "--runs", str(tmp_path / "runs"))
     assert done.returncode == code
     assert done.stderr.decode() == "benchbook: caf\\udce9/tokens.json: can't be read or written (so it says)\n"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])
+def test_an_interrupt_says_what_becomes_of_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr("signal.signal", lambda *words: ignored.append(words))
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pathlib.Path.mkdir", interrupted)
+    done = benchbook_here("token", "create", "--name", "ann", "--runs", str(tmp_path / "runs"))
+    by_hand = error is KeyboardInterrupt
+    said = "interrupted; what was recorded is whole, and a run resumes with --resume" if by_hand else "aborted"
+    assert (done.returncode, done.stderr.decode().strip()) == (3, f"benchbook: {said}")
+    assert ignored == ([(signal.SIGINT, signal.SIG_IGN)] if by_hand else [])

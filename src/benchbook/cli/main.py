@@ -10,6 +10,7 @@ import gc
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
@@ -129,18 +130,25 @@ def main() -> None:
         code = _say(str(error), error.exit_code)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
-    except click.Abort:
-        code = _say("aborted", EXIT_BROKEN)
+    except click.Abort as aborted:
+        was_interrupted = isinstance(aborted.__context__, KeyboardInterrupt)
+        code = _interrupted() if was_interrupted else _say("aborted", EXIT_BROKEN)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
     except KeyboardInterrupt:
-        code = _say("interrupted", EXIT_BROKEN)
+        code = _interrupted()
     except MemoryError:
         code = _say("out of memory. What was recorded is whole: go on with more memory or fewer at once", EXIT_BROKEN)
     except OSError as error:  # a place that no command had thought of
         code = _say(*_of_the_system(error))
     sys.exit(code if isinstance(code, int) else EXIT_GOOD)
+
+
+def _interrupted() -> int:
+    """Say that it ended at once. Whoever presses Ctrl-C once more can't have it end without a word, or by a signal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _say("interrupted; what was recorded is whole, and a run resumes with --resume", EXIT_BROKEN)
 
 
 # Errors of a place that can't be, whatever the disk does: it was named wrongly.
