@@ -85,7 +85,7 @@ def crashes(
     assert whole["ended"] == "done", whole
     operations: list[str] = whole["operations"]
     every = [(kind, at) for kind in kinds for at, one in enumerate(operations) if fits(kind, one.split()[0])]
-    every += [("power", len(operations))] if "power" in kinds else []  # after all was acknowledged
+    every += [(kind, len(operations)) for kind in ("power", "names") if kind in kinds]  # after all was acknowledged
     first_short = [one for one in every if one[0] == "short"][:1]
     for kind, at in pick([one for one in every if one[0] != "short"] + first_short):
         went = _go(act, before, room, kind, at)
@@ -100,7 +100,7 @@ def two_at_each(every: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Of the kinds that fit an operation one that ends the process and one that doesn't, another at each."""
     taken: list[tuple[str, int]] = []
     for at in sorted({at for _, at in every}):
-        for group in (("kill", "torn", "power"), ("full", "io", "short")):
+        for group in (("kill", "torn", "power", "names"), ("full", "io", "short")):
             fitting = [kind for kind, place in every if place == at and kind in group]
             taken += [(fitting[at % len(fitting)], at)] if fitting else []
     return taken

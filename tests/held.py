@@ -144,8 +144,8 @@ def _broken(writer: Writer, crash: Crash, known: _Known) -> Iterator[str]:
     kept = writer.kept(crash.folder) if crash.acknowledged and not writer.may_forget else crash.acknowledged
     yield from (f"{crash}: lost {word[:40]}" for word in crash.acknowledged if word not in kept)
     whole = known.seen(crash)
-    is_done = crash.ended == "done" and not crash.code and crash.kind != "power" and not writer.may_forget
-    if is_done and (seen := writer.seen(crash.folder)) != whole:
+    is_done = crash.ended == "done" and not crash.code and not writer.may_forget
+    if is_done and crash.kind not in ("power", "names") and (seen := writer.seen(crash.folder)) != whole:
         yield f"{crash}: told as done: {_short(seen)} instead of {_short(whole)}"
     if writer.told is not None:
         told = writer.told(crash.folder)

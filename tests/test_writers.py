@@ -41,8 +41,8 @@ def test_something_goes_wrong_at_each_operation(name: str, room: Path) -> None:
 # ── that the table is whole ──────────────────────────────────────────────────────────────────────────────
 
 _WRITES = {
-    "write_bytes", "write_text", "mkdir", "makedirs", "touch", "unlink", "rmdir", "rmtree", "copytree", "copyfile",
-    "symlink_to", "hardlink_to", "truncate", "ftruncate", "pwrite", "mkdtemp", "mkstemp", "write_parquet",
+    "write_bytes", "write_text", "mkdir", "makedirs", "make_folder", "touch", "unlink", "rmdir", "rmtree", "copytree",
+    "copyfile", "symlink_to", "hardlink_to", "truncate", "ftruncate", "pwrite", "mkdtemp", "mkstemp", "write_parquet",
     "write_csv", "write_ndjson", "ParquetWriter", "create_engine", "NamedTemporaryFile", "TemporaryFile",
     "SpooledTemporaryFile", "write_file", "written_whole", "written_new", "replacing", "write_all", "folder_made_whole",
     "JournalWriter", "create_record", "EventFileWriter",

@@ -6,11 +6,11 @@ import errno
 import os
 import select
 import signal
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import seccomp
+from power import Disk
 
 KINDS = {
     "kill": "killed before the operation",
@@ -19,6 +19,7 @@ KINDS = {
     "full": "the disk is full from here on, after the first half of a write",
     "io": "the operation fails with EIO, once; what a failed fsync did not write is lost in the end",
     "power": "the power goes before the operation: no bytes are there but those that an fsync put on the disk",
+    "names": "the same, and no names but those that an fsync of their folder put there",
 }
 ACKNOWLEDGED = "acknowledge"  # the operation by which a child says that something is done
 _CONSUMES = {"write", "create", "mkdir", "link"}
@@ -51,8 +52,9 @@ class Watcher:
     at: int
     operations: list[str] = field(default_factory=list)
     struck: str = ""  # the operation that went wrong
-    _unsynced: dict[tuple[int, int], bytes] = field(default_factory=dict)  # a file: what is on the disk of it
-    _lost: dict[tuple[int, int], bytes] = field(default_factory=dict)  # the same, of one whose fsync failed
+
+    def __post_init__(self) -> None:
+        self._disk = Disk(self.case / "in")
 
     def watch(self) -> bool:
         """Watch until the child ends; False where it hangs."""
@@ -85,52 +87,44 @@ class Watcher:
 
     def _strike(self, call: seccomp.Call, verb: str, files: list[str], *, is_first: bool) -> None:
         data = call.data() if verb == "write" else b""
-        if self.kind in ("kill", "power"):
+        if self.kind in ("kill", "power", "names"):
             return os.kill(self.child, signal.SIGKILL)
         if self.kind == "torn":
             call.write(self.child, data[: len(data) // 2])
             return os.kill(self.child, signal.SIGKILL)
         if self.kind == "io":
-            if verb == "sync" and (file := _inode(files[0])) in self._unsynced:
-                self._lost[file] = self._unsynced.pop(file)
+            if verb == "sync":
+                self._disk.fails(files[0])
             return seccomp.answer(self.listener, call, error=errno.EIO)
         half = max(len(data) // 2, 1) if self.kind == "short" else len(data) // 2 if is_first else 0
         if not half:
             return seccomp.answer(self.listener, call, error=errno.ENOSPC)
-        self._remember(f"/proc/{call.thread}/fd/{call.args[0]}")
+        self._disk.writes(f"/proc/{call.thread}/fd/{call.args[0]}")
         return seccomp.answer(self.listener, call, value=call.write(self.child, data[:half]))
 
     def _let(self, call: seccomp.Call, verb: str, files: list[str]) -> None:
-        """Let a call go on, and remember what would be lost if the power went. An fsync is remembered alone."""
+        """Let a call go on. An fsync is remembered alone: it would only take time."""
         match verb:
             case "write" | "copy" | "truncate" if call.name != "truncate":
-                self._remember(f"/proc/{call.thread}/fd/{call.args[2 if call.name == 'copy_file_range' else 0]}")
+                self._disk.writes(f"/proc/{call.thread}/fd/{call.args[2 if call.name == 'copy_file_range' else 0]}")
             case "open" | "truncate":
-                self._remember(files[0])
-            case "unlink" | "rename":
-                with suppress(OSError):
-                    if os.stat(files[-1]).st_nlink == 1:  # noqa: PTH116 - its number may be another file's next
-                        self._unsynced.pop(_inode(files[-1]), None)
+                self._disk.writes(files[0])
+            case "create" | "mkdir" | "link" | "rename" | "unlink" | "rmdir":
+                self._disk.names(files)
             case "sync":
-                self._unsynced.pop(_inode(files[0]), None)
+                self._disk.syncs(files[0])
                 return seccomp.answer(self.listener, call, value=0)
         return seccomp.answer(self.listener, call)
 
-    def _remember(self, file: str) -> None:
-        with suppress(OSError), open(file, "rb") as reader:  # noqa: PTH123 - /proc
-            self._unsynced.setdefault(_inode(file), reader.read())
-
     def lose(self) -> None:
         """Take from the disk what never came to it."""
-        lost = self._unsynced if self.kind == "power" else self._lost
-        for path in self.case.rglob("*"):
-            if path.is_file() and not path.is_symlink() and (data := lost.get(_inode(str(path)))) is not None:
-                path.write_bytes(data)
-
-
-def _inode(file: str) -> tuple[int, int]:
-    found = os.stat(file)  # noqa: PTH116 - /proc
-    return found.st_dev, found.st_ino
+        match self.kind:
+            case "power":
+                self._disk.lose_bytes()
+            case "names":
+                self._disk.lose_all()
+            case _:
+                self._disk.lose_what_failed()
 
 
 def fits(kind: str, verb: str) -> bool:

@@ -43,6 +43,15 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it, and put the names of those that are new on the disk. Raises: OSError."""
+    missing = [folder, *folder.parents]
+    missing = missing[: next(number for number, one in enumerate(missing) if one.is_dir())]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in reversed(missing):
+        sync_folder(made.parent)
+
+
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -184,7 +193,7 @@ def folder_made_whole(
     none.
     """
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
     except OSError as error:
         raise refuse(cant_be_written(target.parent, error)) from None
     try:

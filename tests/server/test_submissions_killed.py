@@ -40,7 +40,7 @@ STATES = (None, set[str](), {"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "3"}, None
 
 def test_wherever_it_is_killed_what_was_acknowledged_is_kept(tmp_path: Path) -> None:
     """What is there is what was acknowledged, or one step more; each chunk is whole, and nothing else is left."""
-    kinds, seen = ("power", "torn", "full"), 0
+    kinds, seen = ("power", "names", "torn", "full"), 0
     for crash in crashes(chunks_come_and_go, tmp_path, kinds=kinds, pick=lambda every: every[::2]):
         store = Submissions(Settings(runs=crash.folder, catalog=""))
         there = None

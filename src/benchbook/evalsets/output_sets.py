@@ -26,7 +26,7 @@ from benchbook.evalsets.extraction import Extraction, ExtractionFault, Extractio
 from benchbook.evalsets.lines import read_lines
 from benchbook.evalsets.output_set_sources import Candidate, Key
 from benchbook.text import shorten
-from benchbook.writing import folder_made_whole
+from benchbook.writing import folder_made_whole, sync_folder
 
 _MANIFEST = "manifest.jsonl"
 _TEXTS = "texts"
@@ -131,6 +131,7 @@ def _write(candidates: Sequence[Candidate], folder: Path, limits: ExtractionLimi
                 if not path.exists():
                     path.write_bytes(extraction.text.encode("utf-8"))
             manifest.write(canonical_json(_output(candidate, extraction)) + b"\n")
+    sync_folder(folder / _TEXTS)
 
 
 def _extracted(candidates: Sequence[Candidate], limits: ExtractionLimits | None) -> Iterator[Extraction]:

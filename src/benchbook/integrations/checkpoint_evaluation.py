@@ -18,7 +18,7 @@ from benchbook.evaluators.answers.scorecard import GROUPINGS, Scorecard, Scoreca
 from benchbook.evaluators.registry import answers_metric
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC
-from benchbook.writing import cant_be_written, written_new
+from benchbook.writing import cant_be_written, make_folder, written_new
 
 
 class ScalarLog:
@@ -98,7 +98,7 @@ class CheckpointEvaluation:
         """
         tally = self._metric.tally()
         try:
-            self._out.mkdir(parents=True, exist_ok=True)
+            make_folder(self._out)
         except OSError as error:
             raise RecordError(cant_be_written(self._out, error)) from None
         names = (self._out / f"step-{step}{'' if n == 1 else f'.{n}'}.jsonl" for n in count(1))

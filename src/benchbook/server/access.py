@@ -34,7 +34,7 @@ from benchbook.record.journal import utc_now
 from benchbook.server.cookies import CSRF, SESSION_NAMES, read_cookies
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
-from benchbook.writing import cant_be_written, written_whole
+from benchbook.writing import cant_be_written, make_folder, written_whole
 
 _SCOPES = ("read", "label", "write")
 
@@ -132,7 +132,7 @@ class TokenFile:
     def _changing(self) -> Iterator[dict[str, Token]]:
         """Lend the tokens to be changed, with other processes locked out; then replace the file as a whole."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             with locked_folder(self.path.parent), self._lock:
                 self._read()
                 tokens = dict(self._tokens)

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from benchbook.canonical import canonical_json
-from benchbook.writing import sync_folder, write_all
+from benchbook.writing import make_folder, sync_folder, write_all
 
 _BLOCK = 1 << 16
 
@@ -36,7 +36,7 @@ class LineFile:
         with self._lock:
             is_new = not self._path.exists()
             if is_new:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self._path.parent)
             descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, self._mode)
             try:
                 if is_new:

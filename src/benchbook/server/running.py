@@ -29,6 +29,7 @@ from benchbook.server.services import Kept, Measures, Services, TagStore
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.writing import make_folder
 
 
 def make_app(settings: Settings, log: Log = no_log) -> App:
@@ -40,7 +41,7 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
     """
     check_setup(settings)
     spending = Spending(settings.endpoints)
-    settings.runs.mkdir(parents=True, exist_ok=True)
+    make_folder(settings.runs)
     state = settings.runs / STATE_FOLDER
     catalog = open_catalog(settings.catalog)
     made: list[App] = []

@@ -31,7 +31,7 @@ from benchbook.server.submission_store import taken
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
-from benchbook.writing import write_file
+from benchbook.writing import make_folder, write_file
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
 _TAKEN = frozenset({
@@ -141,7 +141,7 @@ def _named(settings: Settings, source: Path, dataset_id: str | None) -> Path:
     form = record.started().identity.get("evalset_form", "jsonl")
     path = settings.runs / STATE_FOLDER / "evalsets" / source.name / f"{name}.{form}"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_file(path, record.read_input(source.name))
     return path
 

@@ -25,7 +25,7 @@ from benchbook.record.folder import RUN_ID, Record
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.text import shorten
-from benchbook.writing import sync_folder, write_file
+from benchbook.writing import make_folder, sync_folder, write_file
 
 _ABOUT = "about.json"
 
@@ -119,7 +119,7 @@ class Submissions:
 
         Raises: ProblemError (409) where there is a submission or a record of this id; RecordError, OSError.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         with self._all():
             path = self._folder / run_id
             if (self._runs / run_id).exists():
