@@ -27,6 +27,7 @@ from benchbook.evalsets.predictions import read_predictions
 from benchbook.evalsets.validate import validate
 from benchbook.evaluators.candidate import read_template
 from benchbook.evaluators.checks.reading import read_spec_files
+from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.protocol.folders import read_protocol
 from benchbook.evaluators.protocol.import_bundles import read_bundle
 from benchbook.evaluators.protocol.import_mapping import OutputIndex, load_mapping
@@ -159,6 +160,13 @@ def _predictions(name: str, data: bytes, folder: Path) -> None:
     read_predictions(written(data, folder, name), own_keys=True)
 
 
+def _columns(data: bytes, folder: Path) -> None:
+    """A whole set at once, and no record: `score --table`."""
+    predictions = folder / "columns.jsonl"
+    predictions.write_text('{"item_id": "a", "predicted": "2"}\n', encoding="utf-8")
+    score_table(str(written(data, folder, "columns.parquet")), str(predictions), folder / "scored.parquet")
+
+
 def _training_log(name: str, data: bytes, folder: Path) -> None:
     path = written(data, folder, name)
     for log, file in find_training_logs([str(path)]):
@@ -255,7 +263,7 @@ def _derived(name: str, data: bytes, folder: Path) -> None:
         written(data, record, name)
         for words in (
             ("show", str(record), "--json"),
-            ("gate", str(record), "--json"),
+            ("compare", str(record), str(_made("score_a", folder.parent)), "--json"),
             ("show", str(record), "--sample", "0"),
         ):
             said_well(benchbook_here(*words))
@@ -320,6 +328,7 @@ PARSERS: Mapping[str, Parser] = {
     "aggregates": Parser(partial(_derived, "aggregates.json"), examples=4),
     "decision": Parser(partial(_derived, "decision.json"), examples=4),
     "samples": Parser(partial(_derived, "samples.parquet"), examples=4),
+    "columns.parquet": Parser(_columns),
     "sheet": Parser(_sheet, examples=8),
 }
 """By the name of their folder in `tests/corpus`."""

@@ -43,18 +43,41 @@ _MS_WORDS = "whole milliseconds"
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
-@contextmanager
-def parquet_faults(path: Path) -> Iterator[None]:
-    """Report whatever keeps Polars from reading a file, within the block, as UsageError or InputError.
+class ForeignParquet:
+    """A Parquet file of somebody else, of which Arrow reads whole columns, and looks at all that it has read."""
 
-    It panics at some files whose parts contradict each other.
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.schema = self._frame(file.schema_arrow.empty_table()).schema
+
+    def select(self, asked: Mapping[str, pl.Expr]) -> pl.DataFrame:
+        """The values of these, by their names."""
+        needed = {root for one in asked.values() for root in one.meta.root_names()}
+        table = self._file.read(columns=[name for name in self.schema if name in needed])
+        table.validate(full=True)
+        return self._frame(table).select(**asked)
+
+    def _frame(self, table: Any) -> pl.DataFrame:
+        frame = pl.from_arrow(table)
+        return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+
+
+@contextmanager
+def foreign_parquet(path: Path) -> Iterator[ForeignParquet]:
+    """The file, to be read within the block. Polars itself ends the process at files whose parts contradict each other.
+
+    Raises: InputError, UsageError for whatever keeps the file from being read.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
-        yield
+        with pq.ParquetFile(path) as file:
+            yield ForeignParquet(file)
+    except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, UnicodeDecodeError) as error:
+        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
 
 
 def read_parquet_columns(
@@ -64,9 +87,8 @@ def read_parquet_columns(
 
     Raises: InputError for a column of another type, and a row without an id; UsageError.
     """
-    with parquet_faults(path):
-        lazy = pl.scan_parquet(path)
-        schema = lazy.collect_schema()
+    with foreign_parquet(path) as file:
+        schema = file.schema
         finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
         finder.note_names(None, _names(schema))
         columns = finder.finish()
@@ -74,7 +96,7 @@ def read_parquet_columns(
         if own_keys and (others := [name for name in schema if name not in columns.values()]):
             _refuse_unwritable(path, schema, others)
             asked["own_keys"] = pl.struct(others).struct.json_encode()
-        rows = lazy.select(**asked).collect()
+        rows = file.select(asked)
     rows = rows.with_row_index("line", offset=1)
     for name in columns:
         rows = _numbers(path, rows, name) if wanted[name] == pl.Int64 else _texts(path, rows, name)

@@ -252,5 +252,5 @@ def _parquet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None

@@ -168,18 +168,17 @@ def _items(evalset: str) -> polars.DataFrame:
 def _parquet_items(path: Path) -> polars.DataFrame:
     import polars as pl
 
-    from benchbook.evalsets.predictions import parquet_faults
+    from benchbook.evalsets.predictions import foreign_parquet
 
-    with parquet_faults(path):
-        lazy = pl.scan_parquet(path)
-        schema = lazy.collect_schema()
+    with foreign_parquet(path) as file:
+        schema = file.schema
         found = {ours: [name for name in theirs if name in schema] for ours, theirs in _NAMES.items()}
         for ours, names in found.items():
             if len(names) != 1:
                 what = " and ".join(names) or f"no such column among {', '.join(schema)}"
                 raise InputError(path, field=ours, found=what, expected=" or ".join(_NAMES[ours]))
-        texts = [*(pl.col(names[0]).alias(ours) for ours, names in found.items()), *(n for n in _TEXTS if n in schema)]
-        items = lazy.select(texts).collect()
+        texts = {ours: names[0] for ours, names in found.items()} | {name: name for name in _TEXTS if name in schema}
+        items = file.select({ours: pl.col(theirs) for ours, theirs in texts.items()})
     for name, dtype in items.schema.items():
         if dtype not in (pl.String, pl.Null):
             raise InputError(path, field=name, found=f"a column of {dtype}", expected="texts")
