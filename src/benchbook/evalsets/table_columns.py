@@ -99,7 +99,7 @@ class ColumnFinder:
         for ours, column in self._known.items():
             if ours not in self._given:
                 self._look_for(ours, column, line, here)
-        if self._names and "item_id" not in self.columns:  # no row is of use without it
+        if (self._names or line is not None) and "item_id" not in self.columns:  # no row is of use without it
             self._refuse_missing("item_id", line)
         if self._names and "item_id" in self._given:
             self._refuse_unknown("item_id")
@@ -136,7 +136,8 @@ class ColumnFinder:
 
     def _refuse_missing(self, ours: str, line: int | None) -> None:
         names = (*self._known[ours].names, *self._known[ours].else_names)
-        found = f"no such column among {shorten(', '.join(self._names), 200)}"
+        among = f" among {shorten(', '.join(self._names), 200)}" if self._names else ""
+        found = f"no such column{among}"
         expected = f"{', '.join(names)}; or say which: {self._option} {ours}=NAME"
         raise InputError(self._path, line=line, field=ours, found=found, expected=expected)
 

@@ -166,7 +166,9 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _with_any_number(data: bytes) -> Any:
     """The value of a line with numbers that JSON lacks or a double can't hold; None if it is not JSON otherwise."""
     try:
-        return json.loads(data, parse_int=_whole)
+        return json.loads(
+            data.decode("utf-8"), parse_int=_whole
+        )  # of bytes, it would take a byte-order mark for nothing
     except (ValueError, RecursionError):
         return None
 
