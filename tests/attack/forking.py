@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
+THREADS = Path("/proc/self/task")
 # They start threads when they are imported, and a process with threads does not fork well: children import them.
 _WITH_THREADS = ("polars", "pyarrow")
 
@@ -136,7 +137,7 @@ def _import_all() -> None:
     for name in _WITH_THREADS:
         del sys.modules[name]
     gc.freeze()
-    if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
+    if len(list(THREADS.iterdir())) != 1:
         raise RuntimeError("a module started a thread when it was imported")
 
 

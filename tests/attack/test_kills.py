@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ask.test_outages import told_by
-from attack.forking import Child, Forking, forking
+from attack.forking import THREADS, Child, Forking, forking
 from attack.tally import Tally
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError
@@ -40,7 +40,7 @@ from scripted_server import Reply as Answer
 from scripted_server import ScriptedServer, running
 from tried import WAYS
 
-pytestmark = pytest.mark.attack
+pytestmark = [pytest.mark.attack, pytest.mark.skipif(not THREADS.exists(), reason=f"threads are counted in {THREADS}")]
 
 KILLS = 160  # of each way to ask, shared by so many records as it takes
 N_ITEMS = 12
