@@ -451,6 +451,24 @@ def test_an_answer_with_a_null_error_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<html><title>502 Bad <Gateway></title><p>nginx</p>", "502 Bad <Gateway>"),
+        ("<title>One<title lang=en>Two &amp; more</title>", "Two & more"),
+        ("<script>a < b</script><p>It is <b>down</b></p><style>p {}</style>", "It is  down"),
+        ("<script>a<script>b</script>It", "a It"),
+        ("<title>" * 9_000, ""),
+        ("<script " * 9_000, "<script " * 250),
+        ("<" * 60_000, "<" * 2_000),
+    ],
+    ids=["title", "two-titles", "tags", "script-in-script", "titles-alone", "scripts-alone", "signs-alone"],
+)
+def test_the_words_of_an_error_page(page: str, words: str) -> None:
+    """Pages of nothing but beginnings took seconds, for which everything else waited."""
+    assert read_error_body(page.encode()).message.strip() == words.strip()
+
+
+@pytest.mark.parametrize(
     "data",
     [
         pytest.param(b"", id="nothing"),

@@ -26,8 +26,9 @@ _HOLDERS = ("error", "errors", "base_resp", "fault", "metadata", "detail", "deta
 _CODES = ("code", "type", "error_code", "status_code", "status", "reason", "raw_status_code")
 _PARAMETERS = ("param", "parameter", "loc", "field")
 _NO_CODES = frozenset({"error", "none", "null", ""})  # codes that say no more than that there was an error
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-_TAGS = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+# None goes past where another of its kind begins: a page of nothing else would be gone through once a tag.
+_TITLE = re.compile(r"<title[^<>]*>((?:(?!<title).)*?)</title>", re.IGNORECASE | re.DOTALL)
+_TAGS = re.compile(r"<(script|style)\b(?:(?!<\1\b).)*?</\1\s*>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _anything = msgspec.json.Decoder()
 _objects = msgspec.json.Decoder(dict[str, Any])
 
