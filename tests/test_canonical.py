@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchbook.canonical import canonical_json, decode_json
+from benchbook.canonical import canonical_json, decode_json, storable_json
 from support import ROOT
 
 anything = msgspec.json.Decoder()
@@ -56,6 +56,28 @@ def test_the_form(value: Any, data: str) -> None:
 
 integers = st.integers(-(2**63), 2**64 - 1)
 floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ({"b": "é", "a": 1}, '{"a":1,"b":"é"}'),
+        ({"\udc00": "\ud800\U0001f600", "a": ["\udfff"]}, '{"\\\\udc00":"\\\\ud800\U0001f600","a":["\\\\udfff"]}'),
+        ([Point(y=1, x="\ud800")], '[{"x":"\\\\ud800","y":1}]'),
+    ],
+    ids=["nothing-to-do", "texts-and-names", "structs"],
+)
+def test_what_is_derived_has_an_escape_as_text_in_the_place_of_half_a_character(value: Any, data: str) -> None:
+    assert storable_json(value) == data.encode("utf-8")
+
+
+def test_texts_are_made_storable_where_that_is_asked() -> None:
+    data = b'{"x":"\\ud800","y":1}'
+    assert decode_json(data, point) == Point(y=1, x="\ud800")
+    assert decode_json(data, point, as_storable=True) == Point(y=1, x="\\ud800")
+    assert decode_json(b'{"\\ud800":{"\\udfff":1}}', anything, as_storable=True) == {"\\ud800": {"\\udfff": 1}}
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | integers | floats | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
