@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from benchbook.server.access import Principal
-from benchbook.server.problems import ProblemError, decoded_body
+from benchbook.server.problems import ProblemError
 from benchbook.server.questions import Nothing
 from benchbook.server.services import Services
 from benchbook.server.types import encoded
@@ -162,12 +162,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def carried_out(operation: Operation, call: Request) -> bytes | Stream:
-    """The answer of an operation, encoded. Called in a thread, where a JSON body is decoded too: it takes its time.
-
-    Raises: ProblemError.
-    """
-    if isinstance(operation.body, type):
-        call.body = decoded_body(call.body, operation.body)
+    """The answer of an operation, encoded. Called in a thread."""
     found = operation.handler(call)
     if isinstance(found, Stream):
         return found
