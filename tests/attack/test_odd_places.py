@@ -28,7 +28,7 @@ def folder(places: Path, tmp_path: Path) -> Path:
 def test_odd_places_end_in_a_sentence(folder: Path, row: str) -> None:
     words, places = words_of(row, folder)
     for number in places:
-        for place in odd_places(row, words[number], folder):
+        for place in odd_places(words[number], folder):
             check_sentence([*words[:number], place, *words[number + 1 :]], folder)
 
 

@@ -53,7 +53,7 @@ def folder(places: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_odd_place_ends_in_a_sentence(folder: Path, number: int) -> None:
     words, at = words_of(COMMANDS[number], folder)
     for place in at:
-        odd = list(odd_places(COMMANDS[number], words[place], folder))
+        odd = list(odd_places(words[place], folder))
         check_sentence([*words[:place], odd[(number + place) % len(odd)], *words[place + 1 :]], folder)
 
 

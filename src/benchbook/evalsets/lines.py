@@ -38,9 +38,15 @@ class Stamp(NamedTuple):
     changed_ns: int
 
 
+NO_STAMP = Stamp(0, 0, 0, 0)  # that of no file
+
+
 def stamp_of(file: BinaryIO) -> Stamp:
     """The stamp of a file that is open."""
-    found = os.fstat(file.fileno())
+    return stamp_of_stat(os.fstat(file.fileno()))
+
+
+def stamp_of_stat(found: os.stat_result) -> Stamp:
     return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
 
 

@@ -20,7 +20,7 @@ from benchbook.evalsets.set_parts import PartAsked, PartSaid, SetPart, choose_pa
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Record, Seen, seen
+from benchbook.record.folder import Record, SeenFile, seen
 from benchbook.specs import Template, load_spec
 from benchbook.specs.faults import NoTomlError, toml_values
 from benchbook.text import quoted
@@ -266,7 +266,7 @@ def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart |
     return chosen, part or msgspec.UNSET
 
 
-def inputs_of_config(config: RunConfig) -> dict[str, Seen]:
+def inputs_of_config(config: RunConfig) -> dict[str, SeenFile]:
     """The files that a config names beside the eval set, as they are before they are read."""
     named = {"prompt_template": config.prompt_template, "outputs": config.outputs}
     return {name: seen(path) for name, path in (*config.part.inputs.items(), *named.items()) if path is not None}

@@ -20,7 +20,7 @@ from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.settings import RUN_SPEC
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import RunStarted
-from benchbook.record.folder import RUN_ID, Record, Seen, is_record, misnamed
+from benchbook.record.folder import RUN_ID, Record, SeenFile, is_record, misnamed
 
 if TYPE_CHECKING:
     from benchbook.evaluators.scorers.scorer import Scorer
@@ -147,7 +147,7 @@ async def begin_cell(
 def _changed(cell: Cell, then: RunStarted) -> str | None:
     """The first difference between a record's plan and what its cell would have now: a setting, or a file's content."""
     prepared = cell.evaluator.prepare(cell.config)
-    files = {name: one.path if isinstance(one, Seen) else one for name, one in prepared.inputs.items()}
+    files = {name: one.path if isinstance(one, SeenFile) else one for name, one in prepared.inputs.items()}
     now = prepared.first_fact(cell.run_id, {name: sha256_of(file) for name, file in files.items()}, None)
     if now.plan_sha256 == then.plan_sha256:
         return None

@@ -16,6 +16,7 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.evalsets.lines import NO_STAMP, Stamp, stamp_of, stamp_of_stat
 from benchbook.locks import held, is_locked
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
@@ -206,29 +207,24 @@ def is_at_work(record: Record) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFile:
     """A file as it was when it was read: by how it looked before, or by its hash. A record takes it as that, or not."""
 
     path: Path
-    stamp: tuple[int, ...] | None = None  # empty where there was none; whoever reads it says so
+    stamp: Stamp | None = None  # `NO_STAMP` where there was none; whoever reads it says so
     sha256: str | None = None
 
 
-def seen(path: str | Path) -> Seen:
+def seen(path: str | Path) -> SeenFile:
     """A file as it is now, before it is read."""
     path = Path(path)
     try:
-        return Seen(path, _stamp_of(path.stat()))
+        return SeenFile(path, stamp_of_stat(path.stat()))
     except (OSError, ValueError):
-        return Seen(path, ())
+        return SeenFile(path, NO_STAMP)
 
 
-def _stamp_of(found: os.stat_result) -> tuple[int, ...]:
-    """How a file looks without reading it. No write leaves it as it was: nobody can set `st_ctime_ns`."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
-
-
-Inputs: TypeAlias = Mapping[str, Path | Seen | bytes]  # by the names that a first fact has for their hashes
+Inputs: TypeAlias = Mapping[str, Path | SeenFile | bytes]  # by the names that a first fact has for their hashes
 
 
 def create_record(
@@ -269,7 +265,7 @@ def create_record(
     return Record(target)
 
 
-def _copy_input(source: Path | Seen | bytes, folder: Path) -> str:
+def _copy_input(source: Path | SeenFile | bytes, folder: Path) -> str:
     temporary = folder / ".copy"
     digest = hashlib.sha256()
     with _opened(source) as reader, temporary.open("wb") as writer:
@@ -284,16 +280,16 @@ def _copy_input(source: Path | Seen | bytes, folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _opened(source: Path | Seen | bytes) -> BinaryIO:
+def _opened(source: Path | SeenFile | bytes) -> BinaryIO:
     if isinstance(source, bytes):
         return io.BytesIO(source)
-    return (source.path if isinstance(source, Seen) else source).open("rb")
+    return (source.path if isinstance(source, SeenFile) else source).open("rb")
 
 
-def _check_unchanged(source: Path | Seen | bytes, reader: BinaryIO, sha256: str | None = None) -> None:
+def _check_unchanged(source: Path | SeenFile | bytes, reader: BinaryIO, sha256: str | None = None) -> None:
     """Raises: UsageError where the file, or what was read of it (`sha256`), is not what was seen."""
-    if not isinstance(source, Seen):
+    if not isinstance(source, SeenFile):
         return
-    looks_so = source.stamp in (None, _stamp_of(os.fstat(reader.fileno())))
+    looks_so = source.stamp in (None, stamp_of(reader))
     if not looks_so or (None not in (sha256, source.sha256) and sha256 != source.sha256):
         raise UsageError(f"{source.path}: was changed while it was read; begin again once it is whole")

@@ -45,7 +45,7 @@ LineHandler = Callable[[JournalLine], None]  # called with each line that is the
 JournalReader = Callable[[Path], Iterator[JournalLine]]  # the lines that stand; what follows the last is cut off
 
 
-_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999
+_FIRST_S, _LAST_S = 0.0, 253_402_300_799.0  # the years 1970 to 9999, which `verify` takes
 
 
 def utc_now(now: float | None = None) -> str:

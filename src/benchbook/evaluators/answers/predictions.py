@@ -26,7 +26,7 @@ from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
-from benchbook.record.folder import Record, Seen, create_record, seen
+from benchbook.record.folder import Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
@@ -49,7 +49,7 @@ def record_predictions(
     _check(config)
     path = evalset_path(config.evalset)
     asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
-    inputs: dict[str, Path | Seen | bytes] = {"evalset": seen(path)}
+    inputs: dict[str, Path | SeenFile | bytes] = {"evalset": seen(path)}
     inputs |= {"predictions": seen(config.predictions)} if config.predictions else {}
     inputs |= {name: seen(file) for name, file in asked.inputs.items()}
     predictions = None

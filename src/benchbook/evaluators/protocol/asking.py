@@ -44,7 +44,7 @@ from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.tables import task_warning
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
-from benchbook.record.folder import Inputs, Record, Seen, seen
+from benchbook.record.folder import Inputs, Record, SeenFile, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.text import plural
@@ -214,7 +214,7 @@ def prepare_judging(config: JudgingConfig) -> PreparedJudging:
         raise UsageError(f"{config.set}: no output has a text; there is nothing to judge")
     spec = protocol_asked_for(config.spec)
     protocol = spec.protocol
-    inputs: dict[str, Path | Seen | bytes] = {**inputs_of_set(output_set), **spec.inputs}
+    inputs: dict[str, Path | SeenFile | bytes] = {**inputs_of_set(output_set), **spec.inputs}
     judges = _judges(config, protocol)
     _check_task(config)
     if config.prompts is not None:
@@ -240,11 +240,11 @@ def prepare_judging(config: JudgingConfig) -> PreparedJudging:
     return PreparedJudging(config, spec, plan, inputs, output_set.folder.resolve().name, output_set)
 
 
-def inputs_of_set(output_set: OutputSet) -> dict[str, Seen]:
+def inputs_of_set(output_set: OutputSet) -> dict[str, SeenFile]:
     """The files that a record keeps of an evaluation set: its manifest, and each text under its hash."""
     texts = {output.text_sha256 for output in output_set.outputs if output.text_sha256 is not None}
-    return {"evaluation_set": Seen(output_set.manifest, sha256=output_set.sha256)} | {
-        f"text/{sha256}": Seen(output_set.text_path(sha256), sha256=sha256) for sha256 in sorted(texts)
+    return {"evaluation_set": SeenFile(output_set.manifest, sha256=output_set.sha256)} | {
+        f"text/{sha256}": SeenFile(output_set.text_path(sha256), sha256=sha256) for sha256 in sorted(texts)
     }
 
 

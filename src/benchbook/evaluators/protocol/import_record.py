@@ -28,7 +28,7 @@ from benchbook.evaluators.protocol.spec import SPEC_ID
 from benchbook.evaluators.protocol.tables import ProtocolDerived, derive_protocol
 from benchbook.evaluators.protocol.validity import EvidenceRule
 from benchbook.record.facts import Reply, RunEnded, RunStarted
-from benchbook.record.folder import Record, Seen, create_record, seen
+from benchbook.record.folder import Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.text import one_line
 
@@ -74,7 +74,7 @@ def record_judgements(
     _check_each_once(placed)
     names = {judgement.judge_model for judgement in placed}
     config.judges.check_names(names)
-    inputs: dict[str, Path | Seen | bytes] = {**inputs_of_set(output_set), **config.spec.inputs}
+    inputs: dict[str, Path | SeenFile | bytes] = {**inputs_of_set(output_set), **config.spec.inputs}
     inputs |= {f"{JUDGE_PROMPT}{sha256}": path for sha256, path in config.judges.prompts(names).items()}
     if config.prompts is not None:
         inputs["prompts"] = seen(config.prompts)
