@@ -233,6 +233,15 @@ def test_bytes_that_are_no_utf_8_lie_in_the_archive_as_they_came(tmp_path: Path)
     assert read_archive(folder).rows == [odd]
 
 
+def test_files_that_a_power_cut_left_empty_are_written_anew(tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
+    whole = files(folder)
+    for name in whole:
+        if "/cross_judge/" in name or name.startswith("used_prompts/"):
+            (folder / name).write_bytes(b"")
+    assert files(write_archive(folder, rows(), [PROMPT], LOG)) == whole
+
+
 def test_the_readmes_state_the_rules(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", rows(), [PROMPT], LOG)
     valid = (folder / "valid_evaluations/README.md").read_text("utf-8")

@@ -52,7 +52,7 @@ from benchbook.views.protocol.archive_model import (
     UsedPrompt,
 )
 from benchbook.views.protocol.archive_texts import invalid_readme, prompt_manifest, results_analysis, valid_readme
-from benchbook.writing import folder_made_whole
+from benchbook.writing import folder_made_whole, write_file
 
 _PROMPT = re.compile(r"[0-9a-f]{64}\.txt")
 
@@ -115,7 +115,10 @@ def _files_of_spec(folder: Path) -> Collection[str]:
 def _is_of_an_evaluation(path: Path) -> bool:
     if path.name.endswith(REPLY):
         path = path.with_name(path.name.removesuffix(REPLY) + ".json")
-    return path.suffix == ".json" and path.is_file() and is_evaluation(path.read_bytes())
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    data = path.read_bytes()
+    return not data or is_evaluation(data)  # a power cut may leave one empty: it has nothing to lose
 
 
 def write_archive(archive: Archive, folder: str | Path) -> Path:
@@ -160,7 +163,7 @@ def _write_parts(folder: Path, archive: Archive) -> None:
     if archive.protocol.files:
         (folder / SPEC).mkdir()
         for name, data in sorted(archive.protocol.files.items()):
-            _write(folder / SPEC / name, data)
+            write_file(folder / SPEC / name, data)  # by these the next archive knows this one
     if archive.probes:
         _write(folder / PROBES, pretty(archive.probes))
 
