@@ -29,6 +29,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal, read_segment, segment_files
+from benchbook.writing import folder_made_whole
 from crashing import leftovers
 from evaluators.protocol.test_judgement_record import judgement
 from judging import make_set
@@ -236,7 +237,14 @@ def another_end(folder: Path, undisturbed: list[Any]) -> str | None:
         )  # fmt: skip
         if replies.most_common(1)[0][1] != 1:
             return "a sample was answered twice"
-    left = leftovers(folder / "runs")
+    return left_behind(folder / "runs")
+
+
+def left_behind(folder: Path) -> str | None:
+    """Whatever is half made in a folder after something else was made there, which sweeps it."""
+    with folder_made_whole(folder / "another"):
+        pass
+    left = leftovers(folder)
     return f"left behind: {left}" if left else None
 
 
@@ -387,5 +395,7 @@ def killed_once(quiet: Quiet, folder: Path, forked: Forking, at: int, expected: 
         return f"at call {at}: {fault}"
     if quiet.told(folder) != expected:
         return f"at call {at}: the end is another"
-    left = leftovers(folder)
-    return f"at call {at}: left behind: {left}" if left else None
+    for below in (folder, folder / "runs"):
+        if below.is_dir() and (left := left_behind(below)):
+            return f"at call {at}: {left}"
+    return None
