@@ -237,13 +237,15 @@ def another_end(folder: Path, undisturbed: list[Any]) -> str | None:
         )  # fmt: skip
         if replies.most_common(1)[0][1] != 1:
             return "a sample was answered twice"
-    return left_behind(folder / "runs")
+    return left_behind(folder)
 
 
 def left_behind(folder: Path) -> str | None:
-    """Whatever is half made in a folder after something else was made there, which sweeps it."""
-    with folder_made_whole(folder / "another"):
-        pass
+    """Whatever is half made in a folder and its records' after something else was made there, which sweeps them."""
+    for below in (folder, folder / "runs"):
+        if below.is_dir():
+            with folder_made_whole(below / "another"):
+                pass
     left = leftovers(folder)
     return f"left behind: {left}" if left else None
 
@@ -395,7 +397,5 @@ def killed_once(quiet: Quiet, folder: Path, forked: Forking, at: int, expected: 
         return f"at call {at}: {fault}"
     if quiet.told(folder) != expected:
         return f"at call {at}: the end is another"
-    for below in (folder, folder / "runs"):
-        if below.is_dir() and (left := left_behind(below)):
-            return f"at call {at}: {left}"
-    return None
+    left = left_behind(folder)
+    return f"at call {at}: {left}" if left else None
