@@ -150,9 +150,9 @@ def test_a_folder_appears_whole(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_maker_of_a_folder_left_is_swept_and_what_a_living_one_makes_is_not(tmp_path: Path) -> None:
-    (tmp_path / ".new-dead" / "new").mkdir(parents=True)
+    (tmp_path / ".new-deaddead" / "new").mkdir(parents=True)
     with folder_made_whole(tmp_path / "x") as living:
-        (tmp_path / ".new-dead" / "new").mkdir(parents=True)
+        (tmp_path / ".new-deaddead" / "new").mkdir(parents=True)
         with folder_made_whole(tmp_path / "y"):
             pass
         assert living.exists()
