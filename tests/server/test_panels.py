@@ -17,6 +17,7 @@ from running import run
 from scripted_server import always_good, running
 from server.making import HOSTILE, Api, api_over
 
+NAMED = "http://127.0.0.1:9/v1"  # whom runs may ask that are started over HTTP
 NAME = f"a {HOSTILE}".replace("\ud800", "")
 
 
@@ -33,7 +34,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
 
 @pytest.fixture
 def api(ran: tuple[Path, RunResult], tmp_path: Path) -> Iterator[Api]:
-    opened = api_over(ran[0], str(tmp_path / "catalog.sqlite"))
+    opened = api_over(ran[0], str(tmp_path / "catalog.sqlite"), endpoints=(NAMED, "scripted"))
     yield opened
     opened.app.stop()
 
@@ -69,13 +70,14 @@ def test_a_sample_says_whose_each_reply_is(api: Api) -> None:
 
 
 def test_a_panel_may_be_started_with_what_one_judge_may_have(api: Api, tmp_path: Path) -> None:
-    config = {"evalset": "@support_v1", "model": "openai/m@1", "panel_rule": "worst"}
+    config = {"evalset": "@support_v1", "model": "openai/m@1", "model_base_url": NAMED, "panel_rule": "worst"}
+    first = {"model": "openai/a@1", "base_url": NAMED}
     for judge, name in (
         ({"model": "openai/b@1", "base_url": "http://elsewhere:1/v1"}, "judges[1].base_url"),
-        ({"model": "openai/b@1", "api_key_env": "HOME"}, "judges[1].api_key_env"),
+        (first | {"model": "openai/b@1", "api_key_env": "HOME"}, "judges[1].api_key_env"),
         ({"model": "scripted/b@1", "path": "/etc/passwd"}, "judges[1].path"),
     ):
-        body = {"config": config | {"judges": [{"model": "openai/a@1"}, judge]}}
+        body = {"config": config | {"judges": [first, judge]}}
         status, detail = api.problem("/api/v1/runs", "POST", json=body)
         assert status in (400, 422)
         assert name in detail
