@@ -93,7 +93,7 @@ def test_whatever_the_system_refuses_is_a_sentence(
     def refused(*_: object, **__: object) -> None:
         raise OSError(number, "so it says", b"caf\xe9/tokens.json")
 
-    monkeypatch.setattr("pathlib.Path.mkdir", refused)
+    monkeypatch.setattr("benchbook.server.access.TokenFile.create", refused)
     done = benchbook_here("token", "create", "--name", "ann", "--runs", str(tmp_path / "runs"))
     assert done.returncode == code
     assert done.stderr.decode() == "benchbook: caf\\udce9/tokens.json: can't be read or written (so it says)\n"

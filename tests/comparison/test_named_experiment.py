@@ -67,7 +67,7 @@ def test_what_is_not_whole_or_can_not_be_read_is_left_out_by_name(folder: Path, 
     assert [plan.runs for plan in result.plans if len(plan.runs) > 1] == [["r1", "r3"]]
     assert [one.run for one in result.left_out] == ["r2", "stopped"]
     assert result.left_out[1].reason == "it is interrupted"
-    assert any(line.startswith("  - left out: r2: ") for line in document_lines(experiment_document(result)))
+    assert any(line.startswith("  - left out: r2:") for line in document_lines(experiment_document(result)))
 
 
 def test_a_name_that_no_run_has_is_an_error(folder: Path) -> None:

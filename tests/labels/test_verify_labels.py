@@ -189,9 +189,14 @@ def found_of(found: LabelBook) -> Record:
 
 def test_a_draw_that_was_no_draw_is_named(runs: Path, tmp_path: Path) -> None:
     found = drawn(runs, tmp_path)
-    forge(found.path, in_fact(0, seed=9))
-    (told,) = verify_labels(found_of(found), against=Record(runs / "a/runs/run")).findings
-    assert str(told) == "journal/000001.jsonl:1: samples: not those that the seed 9 draws from the run"
+    told: list[str] = []
+    for seed in range(8, 30):  # of a few samples another seed may draw the same
+        forge(found.path, in_fact(0, seed=seed))
+        findings = verify_labels(found_of(found), against=Record(runs / "a/runs/run")).findings
+        told += map(str, findings)
+        expected = f"journal/000001.jsonl:1: samples: not those that the seed {seed} draws from the run"
+        assert [str(one) for one in findings] in ([], [expected])
+    assert told
 
 
 def test_another_run_is_named(runs: Path, tmp_path: Path) -> None:

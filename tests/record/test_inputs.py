@@ -135,7 +135,7 @@ def test_a_set_that_changes_between_its_reading_and_its_copying_begins_no_record
     config = RunConfig(evalset=str(path), model="openai/m@2026-01-01", judge="openai/j@2026-01-01")
     prepared = evaluator_named(config.spec).prepare(config)
     _change(path)
-    with pytest.raises(UsageError, match=r"evalset: was changed while it was read \(its sha256 was \w+, and is \w+\)"):
+    with pytest.raises(UsageError, match=r"items\.jsonl: was changed while it was read; begin again once it is whole"):
         create_record(tmp_path, "run", dict(prepared.inputs), lambda inputs: prepared.first_fact("run", inputs, None))
     assert not (tmp_path / "run").exists()
 
