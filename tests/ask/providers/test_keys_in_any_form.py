@@ -77,7 +77,7 @@ def test_other_texts_stay_as_they_are(text: str) -> None:
             assert Keys(key).removed_from_text(text) == text
 
 
-# ── short keys (docs/decisions/0035) ─────────────────────────────────────────────────────────────────────────
+# ── short keys (docs/decisions/0038) ─────────────────────────────────────────────────────────────────────────
 
 WORDS = ["x", "0", "sk", "none", "EMPTY", "ollama", "sk-test", "1234567", "a1b", "token"]
 

@@ -78,7 +78,7 @@ class Secret:
 
 # ── the forms that a key takes on its way ────────────────────────────────────────────────────────────────────
 
-_SHORT = 8  # characters; a shorter key may be a word that answers hold by chance (docs/decisions/0035)
+_SHORT = 8  # characters; a shorter key may be a word that answers hold by chance (docs/decisions/0038)
 _SHORTEST = 4
 _NAMED = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 _MEANT = {name: one for one, name in _NAMED.items()}
