@@ -142,12 +142,12 @@ def _beside(path: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _temporary_name(path: Path, number: int = 0) -> Path:
+    if not path.name:  # nothing, or `.`
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     return path.with_name(f".{path.name}.{number}.tmp" if number else f".{path.name}.tmp")
 
 
 def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
-    if not path.name:  # nothing, or `.`
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     for number in count():
         temporary = _temporary_name(path, number)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, mode)

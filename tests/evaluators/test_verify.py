@@ -105,6 +105,16 @@ def test_a_table_of_long_texts_from_before_they_ended_a_batch_holds(
     assert {"samples.parquet", "manifest.json"} & named(copy)
 
 
+def test_a_segment_that_was_left_unsealed_is_followed_by_one_without_a_seal(copy: Record) -> None:
+    """Writers that were killed between the two once went on in the new one; nothing is missing."""
+    last = copy.path / live(copy)
+    lines = lines_of(last)
+    last.write_bytes(b"".join(lines[:4]))
+    last.with_name("000004.jsonl").write_bytes(b"".join(lines[4:]))
+    derive(copy, copy.path)
+    assert verify(copy).findings == ()
+
+
 # ── a line of the journal ────────────────────────────────────────────────────────────────────────────────
 
 

@@ -86,8 +86,11 @@ def test_full_segments_are_sealed_and_read_back(journal: Path) -> None:
     assert sum(isinstance(line.fact, Sealed) for line in read_journal(journal)) == len(names) - 1
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["the-fact-was-written", "the-fact-was-not-written"])
-def test_a_crash_while_sealing_loses_nothing(journal: Path, named: bool) -> None:
+@pytest.mark.parametrize(
+    ("named", "begun"), [(True, b""), (False, b""), (False, b'{"kind":"sea')], ids=["written", "not-written", "torn"]
+)
+def test_a_crash_while_sealing_loses_nothing(journal: Path, named: bool, begun: bytes) -> None:
+    """The fact that names the sealed file was written, or not, or half of it."""
     with JournalWriter(journal, segment_bytes=300) as writer:
         for n in range(3):
             writer.append(reply(n, "x" * 100))
@@ -98,10 +101,13 @@ def test_a_crash_while_sealing_loses_nothing(journal: Path, named: bool) -> None
     if not named:
         for path in journal.glob("00000[2-9]*"):
             path.unlink()
-        (journal / "000002.jsonl").touch()
+        (journal / "000002.jsonl").write_bytes(begun)
     with JournalWriter(journal) as writer:
+        assert writer.cut == len(begun)
         writer.append(reply(9, "after"))
     assert texts(journal)[-1] == "after"
+    if not named:  # the first segment goes on, and is sealed another time
+        assert [path.name for path in journal.iterdir()] == ["000001.jsonl"]
     assert (journal / "000001.jsonl").exists() is not named
     assert (journal / "000001.jsonl.zst").exists() is named
 

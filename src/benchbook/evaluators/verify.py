@@ -56,7 +56,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
     The journal goes first: what is derived from a damaged journal would say nothing.
     """
     findings, notes = [*check_journal_files(record)], [*left_behind(record)]
-    state, facts = None, FactsCheck()
+    state, facts = None, FactsCheck(record.journal)
     try:
         state = read_state(record.journal, facts.look_at)
     except RecordDamagedError as error:

@@ -47,7 +47,7 @@ def verify_labels(
     say what could not be checked.
     """
     findings, notes = [*check_journal_files(record, "the next label mends it")], [*left_behind(record)]
-    facts = _Facts()
+    facts = _Facts(record.journal)
     try:
         for line in read_anchored(record.journal):
             facts.look_at(line)
@@ -73,8 +73,8 @@ def verify_labels(
 class _Facts(FactsCheck):
     """Holds each fact against the one that Benchbook would have written as the labels stood."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, journal: Path) -> None:
+        super().__init__(journal)
         self.n, self.sha256 = 0, FIRST_PREV
         self.set_back: list[int] = []  # facts with an earlier time than the one before
         self._state: LabelState | None = None

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from benchbook.canonical import canonical_json
@@ -51,8 +52,9 @@ class FactsCheck:
     Other journals have an order of their own (`_out_of_order`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Path) -> None:
         self.findings: list[Discrepancy] = []
+        self._journal = journal
         self._before: Fact | None = None
         self._has_ended = False
         self._segment = 0
@@ -116,8 +118,12 @@ class FactsCheck:
 
     def _out_of_seals(self, line: JournalLine) -> Iterator[str]:
         fact, begins_segment = line.fact, line.segment != self._segment and self._before is not None
-        if isinstance(fact, Sealed) != begins_segment:
-            yield "seals no segment" if not begins_segment else "begins a segment; expected the seal of the one before"
+        if begins_segment and not isinstance(fact, Sealed):
+            # Writers that were killed before the seal once left such segments; the one before stands as it was.
+            if not (self._journal / f"{self._segment:06d}.jsonl").is_file():
+                yield "begins a segment; expected the seal of the one before"
+        elif isinstance(fact, Sealed) and not begins_segment:
+            yield "seals no segment"
         elif isinstance(fact, Sealed) and fact.segment != self._segment:
             yield f"seals segment {fact.segment}; expected {self._segment}, which is before this one"
 

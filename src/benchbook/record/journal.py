@@ -118,6 +118,7 @@ class JournalWriter:
             end = line.offset
             if on_line is not None:
                 on_line(line)
+        n_begun = self._drop_begun(last_segment)
         files = segment_files(self._journal)
         self._segment = segment_number(files[-1]) if files else 1
         if self._segment != last_segment:
@@ -126,11 +127,21 @@ class JournalWriter:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         size = os.fstat(self._fd).st_size
         self._size = self._synced = _end_of_line(self._fd, end, size) if size else 0
-        self.cut = size - self._size
-        if self.cut:
+        self.cut = size - self._size + n_begun
+        if size > self._size:
             os.ftruncate(self._fd, self._size)
         sync_folder(self._journal)
         self._settle_sealing(sealed)
+
+    def _drop_begun(self, last_segment: int) -> int:
+        """Remove a segment that has no line yet, since its writer was killed before the seal of the one before, which
+        stands as it was: it is sealed anew. Return the number of bytes that were in it."""
+        files = segment_files(self._journal)
+        if len(files) < 2 or segment_number(files[-1]) == last_segment or files[-2].suffix == ".zst":
+            return 0
+        size = files[-1].stat().st_size
+        files[-1].unlink()
+        return size
 
     def _settle_sealing(self, sealed: set[int]) -> None:
         """Settle a crash while sealing, which left both forms of a segment: remove the one that the journal lacks."""
