@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from benchbook.catalog.database import open_catalog
@@ -16,7 +17,7 @@ from benchbook.catalog.queries import find_run
 from benchbook.comparison.records import compared_run, rows_of_items
 from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.evaluators.registry import evaluator_named
-from benchbook.record.derived_files import check_whole
+from benchbook.record.derived_files import check_whole, reading_frame
 from benchbook.record.facts import Reply, Resumed
 from benchbook.record.folder import Record, open_record
 from benchbook.record.journal import JournalWriter
@@ -224,3 +225,11 @@ def test_a_folder_that_is_none_of_a_record_stays_one(tmp_path: Path) -> None:
     assert done.returncode == 2
     with pytest.raises(UsageError, match="no journal"):
         open_record(tmp_path / "other")
+
+
+def test_a_table_at_which_polars_panics_is_not_readable(tmp_path: Path) -> None:
+    """A panic is no Exception: uncaught it would end a server's worker. Other faults are said alike."""
+    for error in (pl.exceptions.PanicException("out of spec"), pl.exceptions.ComputeError("out of spec")):
+        expected = r"x\.parquet: not a readable table \(out of spec\)"
+        with pytest.raises(RecordError, match=expected), reading_frame(tmp_path / "x.parquet"):
+            raise error

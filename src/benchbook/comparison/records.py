@@ -17,7 +17,7 @@ from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
 from benchbook.evaluators.costs import with_costs
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.derived_files import check_whole
+from benchbook.record.derived_files import check_whole, reading_frame
 from benchbook.record.facts import RunEnded
 from benchbook.record.folder import Record, is_record, misnamed
 from benchbook.record.reading import read_journal, why_unreadable
@@ -171,17 +171,12 @@ def _scanned(
 
     own, config = compared_columns(evaluator), manifest_of(derived).get("config")
     wanted = {*_COLUMNS, own.score, own.passed, own.answer, *(one.column for one in own.metrics)}
-    try:
+    with reading_frame(derived.samples):
         rows = pl.scan_parquet(derived.samples, glob=False, cache=False)
         if COST in own.metrics and isinstance(config, dict):
             rows = with_costs(rows, config)
         names = [name for name in rows.collect_schema() if name in wanted]
         return chosen(rows.select(names)).collect()
-    except FileNotFoundError:
-        raise RecordError(f"{derived.samples}: not there; resume the run, or `benchbook rescore` it") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
-        why = why_unreadable(derived.samples, f"not a readable table ({error}); `benchbook rescore` it")
-        raise RecordError(f"{derived.samples}: {why}") from None
 
 
 def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:

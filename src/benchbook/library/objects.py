@@ -20,6 +20,7 @@ from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, RubricManifest
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
 from benchbook.evaluators.verify import Verification, verify
+from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 
@@ -81,7 +82,8 @@ class Run:
         import polars as pl
 
         self._refuse_unavailable()
-        return pl.read_parquet(self.record.samples)
+        with reading_frame(self.record.samples):
+            return pl.read_parquet(self.record.samples)
 
     def rows(self) -> Iterator[Any]:
         """The same rows as typed objects, a row group at a time: for runs that do not fit into memory."""

@@ -34,6 +34,7 @@ from benchbook.record.reading import (
     why_unreadable,
 )
 from benchbook.record.state import JournalState
+from benchbook.text import shorten
 from benchbook.writing import cant_be_written, temporary_folder, write_file
 
 
@@ -293,6 +294,20 @@ def tables_put_last(target: Path) -> Iterator[Path]:
                 path.replace(target / path.name)
     except OSError as error:
         raise RecordError(cant_be_written(target, error)) from None
+
+
+@contextmanager
+def reading_frame(path: Path) -> Iterator[None]:
+    """Report whatever Polars finds wrong with a record's table as RecordError, also where it panics."""
+    import polars as pl
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise RecordError(f"{path}: not there; resume the run, or `benchbook rescore` it") from None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        why = why_unreadable(path, f"not a readable table ({shorten(str(error), 300)}); `benchbook rescore` it")
+        raise RecordError(f"{path}: {why}") from None
 
 
 @contextmanager

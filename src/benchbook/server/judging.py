@@ -13,6 +13,7 @@ from benchbook.catalog.queries import RunFilter, list_runs
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.experiments import JudgedTexts
 from benchbook.evaluators.registry import evaluator_of, samples_type
+from benchbook.record.derived_files import reading_frame
 from benchbook.record.tables import read_rows, row_of_sample
 from benchbook.server.judging_types import (
     EvaluationDetail,
@@ -136,7 +137,8 @@ def _row_list(services: Services, found: FoundRun) -> RowList:
     def make() -> RowList:
         import polars as pl
 
-        frame = pl.read_parquet(found.record.samples, columns=list(_SUMMARY))
+        with reading_frame(found.record.samples):
+            frame = pl.read_parquet(found.record.samples, columns=list(_SUMMARY))
         return RowList(frame, found.name)
 
     return services.kept.get(("evaluations", found.name), make, lambda rows: rows.n_bytes)

@@ -114,7 +114,7 @@ class PredictionTable:
                 block = _block_of_rows(self._rows.slice(start, next_start - start).collect())
             if not self.is_current() or len(block.ends) != next_start - start + 1:
                 raise RecordError(f"{self._path}: was written anew while it was read; ask again")
-        except (OSError, pl.exceptions.PolarsError, msgspec.MsgspecError) as error:
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException, msgspec.MsgspecError) as error:
             raise self._unreadable(error) from None
         return block
 

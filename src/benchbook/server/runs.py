@@ -17,6 +17,7 @@ from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import RunVerdict
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
+from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
@@ -96,8 +97,9 @@ def _names(services: Services, found: FoundRun) -> tuple[str, ...]:
     import polars as pl
 
     def make() -> tuple[str, ...]:
-        names = pl.scan_parquet(found.record.path / TRAINING_TABLE, glob=False).select("name")
-        return tuple(names.unique(maintain_order=True).collect()["name"])
+        with reading_frame(path := found.record.path / TRAINING_TABLE):
+            names = pl.scan_parquet(path, glob=False).select("name")
+            return tuple(names.unique(maintain_order=True).collect()["name"])
 
     return services.kept.get(("metrics", found.name), make, lambda made: 1_000 + 100 * len(made))
 
@@ -146,7 +148,8 @@ def _thinned(name: str, whole: _Points, most: int) -> MetricCurve:
 def _points(table: Path, name: str) -> _Points:
     import polars as pl
 
-    rows = pl.scan_parquet(table, glob=False).filter(pl.col("name") == name).collect()
+    with reading_frame(table):
+        rows = pl.scan_parquet(table, glob=False).filter(pl.col("name") == name).collect()
     points = rows.select(MetricPoint.__struct_fields__)
     if rows.is_empty():
         return _Points("", 0, points)

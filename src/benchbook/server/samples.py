@@ -15,7 +15,7 @@ from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.record.derived_files import reading_derived
+from benchbook.record.derived_files import reading_derived, reading_frame
 from benchbook.record.tables import ROW_GROUP
 from benchbook.server.operations import Request, Stream, pieces_of
 from benchbook.server.problems import ProblemError
@@ -54,7 +54,8 @@ def get_sample(call: Request) -> SampleDetail:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
     import polars as pl
 
-    row = pl.scan_parquet(_table_of(found)).slice(place, 1).collect().to_dicts()[0]
+    with reading_frame(table := _table_of(found)):
+        row = pl.scan_parquet(table).slice(place, 1).collect().to_dicts()[0]
     shown = frame[place].to_dicts()[0]
     values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
     asked = _asked(call.services, found, row, shown["text"])
@@ -129,12 +130,13 @@ def _frame(path: Path, evaluator: Evaluator) -> polars.DataFrame:
     """The columns of `SampleRow`, in the order of samples."""
     import polars as pl
 
-    table = pl.scan_parquet(path)
-    shown = evaluator.listed(table.collect_schema())
-    shown["reasons"] = shown["reasons"].list.drop_nulls().list.unique(maintain_order=True)
-    columns = ("item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
-    found = table.select("sample", "repeat", **{name: shown[name] for name in columns})
-    return found.sort("sample").collect()
+    with reading_frame(path):
+        table = pl.scan_parquet(path)
+        shown = evaluator.listed(table.collect_schema())
+        shown["reasons"] = shown["reasons"].list.drop_nulls().list.unique(maintain_order=True)
+        columns = ("item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
+        found = table.select("sample", "repeat", **{name: shown[name] for name in columns})
+        return found.sort("sample").collect()
 
 
 def _shown_columns() -> list[Any]:
