@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
 import json
@@ -63,6 +64,16 @@ def benchbook(
     )  # fmt: skip
 
 
+def written_words(stream: bytes) -> str:
+    """What `benchbook_here` wrote. To a stream that says that it is ASCII, click writes UTF-8."""
+    encoding = _encoding_of_streams()
+    return stream.decode("utf-8" if codecs.lookup(encoding).name == "ascii" else encoding)
+
+
+def _encoding_of_streams() -> str:
+    return os.environ.get("PYTHONIOENCODING", locale.getencoding())
+
+
 def benchbook_here(
     *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
@@ -71,7 +82,7 @@ def benchbook_here(
     `benchbook` is for tests of a process itself: its start, its streams, its locale, its death, another beside it.
     """
     program = importlib.import_module("benchbook.cli.main")  # `benchbook.cli` has a function of this name
-    encoding = os.environ.get("PYTHONIOENCODING", locale.getencoding())
+    encoding = _encoding_of_streams()
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "backslashreplace", write_through=True) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
         for of_a_process_of_its_own in ("prepare_streams", "_save_memory"):

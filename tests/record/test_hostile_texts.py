@@ -44,7 +44,7 @@ from benchbook.record.facts import (
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from hostile import TEXTS, made_hostile, texts
-from running import benchbook_here
+from running import benchbook_here, written_words
 from server.making import api_over
 from support import examples
 
@@ -164,7 +164,7 @@ def said(folder: Path, *words: str, ends: tuple[int, ...] = (0,)) -> None:
     assert b"Traceback" not in done.stderr
     assert done.returncode in ends, (words, done.stdout[-2_000:], done.stderr[-2_000:])
     for stream in (done.stdout, done.stderr):
-        assert not set(stream.decode("utf-8")) & set("\0\x1b\x07\x9b\x85\u202e\u2066")
+        assert not set(written_words(stream)) & set("\0\x1b\x07\x9b\x85\u202e\u2066")
 
 
 def everything_is_derived(folder: Path, record: Path) -> None:
