@@ -37,9 +37,8 @@ def canonical_json(value: Any) -> bytes:
         return storable(text).encode("utf-8")
 
 
-def unicode_json(value: Any) -> bytes:
-    """The canonical bytes of a value without lone surrogates. Raises: UnicodeEncodeError where one is in it."""
-    return _encoder.encode(value)
+unicode_json = _encoder.encode
+"""The canonical bytes of a value without lone surrogates. Raises: UnicodeEncodeError where one is in it."""
 
 
 def storable_json(value: Any) -> bytes:

@@ -29,9 +29,9 @@ def cant_be_written(path: Path, error: OSError) -> str:
 
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data`, of which the system may take a part at a time. Raises: OSError."""
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, memoryview(data)[written:])
 
 
 def sync_folder(folder: Path) -> None:

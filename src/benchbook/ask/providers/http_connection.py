@@ -14,7 +14,7 @@ from collections.abc import Callable
 import httptools
 import msgspec
 
-from benchbook.ask.bytes_in_flight import SHORT, BytesInFlight, bytes_in_flight
+from benchbook.ask.bytes_in_flight import SHORT, bytes_in_flight
 from benchbook.record.facts import FailureCause
 
 # Faults of this machine: no more files, memory, disk or ports.
@@ -91,7 +91,6 @@ class Connection(asyncio.Protocol):
         self._on_body: BodyHandler | None = None
         self._tunnel_head = b""
         self._max_body = 0
-        self._in_flight: BytesInFlight | None = None
         self._reset()
         self.usable = True  # another request may follow
         self.on_end: Callable[[Connection], None] | None = None  # called when a body ends after its reply was whole
@@ -132,7 +131,6 @@ class Connection(asyncio.Protocol):
         self._reset()
         self._max_body = max_body
         self._on_body = on_body
-        self._in_flight = bytes_in_flight()
         self._waiter = asyncio.get_running_loop().create_future()
         transport.write(request)
         try:
@@ -143,7 +141,7 @@ class Connection(asyncio.Protocol):
         finally:
             self._waiter = None
             if self._size > SHORT:
-                self._in_flight.has_read(self)
+                bytes_in_flight().has_read(self)
 
     @property
     def was_held_back(self) -> bool:
@@ -303,8 +301,8 @@ class Connection(asyncio.Protocol):
         if self._size > self._max_body:
             self._pieces.append(piece[: self._max_body - self._size])  # of a refusal, what there is room for
             raise BodyTooLargeError(f"the reply is larger than {self._max_body} bytes")
-        if self._size > SHORT and self._in_flight is not None:
-            self._in_flight.read(self, len(piece))
+        if self._size > SHORT:
+            bytes_in_flight().read(self, len(piece))
         if self._whole:
             self._surplus += len(piece)
             if self._surplus > _MAX_SURPLUS:
