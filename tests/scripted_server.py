@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +23,7 @@ OK_JUDGE = {
 NOTHING_HERE = {"status": 404, "body": {"detail": "Not Found"}}
 
 Reply = dict[str, Any]
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
@@ -177,19 +178,15 @@ def _body_of(reply: Reply, request: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def running(
-    replies: Callable[[str, int, dict[str, Any]], Reply], only_at: str | None = None
-) -> Iterator[ScriptedServer]:
-    """Run the server in a thread of its own while the block runs."""
-    server = ScriptedServer(replies, only_at)
+def in_a_thread(serve: Serve, began: Callable[[asyncio.Server], None], limit: int = 1 << 16) -> Iterator[None]:
+    """Answer each connection by `serve`, in a thread of its own while the block runs; `began` gets the server first."""
     ready = threading.Event()
     running_in: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def main() -> None:
         stop = asyncio.Event()
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-        server._listening = listening
-        server.port = listening.sockets[0].getsockname()[1]
+        listening = await asyncio.start_server(serve, "127.0.0.1", 0, limit=limit)
+        began(listening)
         running_in.append((asyncio.get_running_loop(), stop))
         ready.set()
         await stop.wait()
@@ -199,11 +196,26 @@ def running(
     thread.start()
     ready.wait()
     try:
-        yield server
+        yield
     finally:
         loop, stop = running_in[0]
         loop.call_soon_threadsafe(stop.set)
         thread.join()
+
+
+@contextmanager
+def running(
+    replies: Callable[[str, int, dict[str, Any]], Reply], only_at: str | None = None
+) -> Iterator[ScriptedServer]:
+    """Run the server in a thread of its own while the block runs."""
+    server = ScriptedServer(replies, only_at)
+
+    def began(listening: asyncio.Server) -> None:
+        server._listening = listening
+        server.port = listening.sockets[0].getsockname()[1]
+
+    with in_a_thread(server.serve, began):
+        yield server
 
 
 def always_good(role: str, n: int, request: dict[str, Any]) -> Reply:

@@ -7,7 +7,6 @@ import asyncio
 import gzip
 import json
 import random
-import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outages import well
+from scripted_server import in_a_thread
 
 JUDGE_WORDS = b"You are a strict evaluation judge."
 STATUSES = [100, 101, 103, 199, 201, 202, 203, 204, 205, 206, 226, 300, 301, 302, 303, 304, 305, 307, 308, 400, 401,
@@ -294,24 +294,9 @@ class HostileServer:
 def hostile(rng: random.Random, share: float) -> Iterator[HostileServer]:
     """The server, in a thread of its own while the block runs."""
     server = HostileServer(rng, share)
-    ready = threading.Event()
-    running_in: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
-    async def main() -> None:
-        stop = asyncio.Event()
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, limit=1 << 22)
+    def began(listening: asyncio.Server) -> None:
         server.port = listening.sockets[0].getsockname()[1]
-        running_in.append((asyncio.get_running_loop(), stop))
-        ready.set()
-        await stop.wait()
-        listening.close()
 
-    thread = threading.Thread(target=asyncio.run, args=(main(),))
-    thread.start()
-    ready.wait()
-    try:
+    with in_a_thread(server.serve, began, limit=1 << 22):
         yield server
-    finally:
-        loop, stop = running_in[0]
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()

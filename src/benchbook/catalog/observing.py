@@ -22,8 +22,8 @@ from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
-from benchbook.record.facts import Failure, Reply, RunStarted
-from benchbook.record.folder import Record, is_at_work, is_left_behind, is_of_labels, is_record, misnamed
+from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
+from benchbook.record.folder import Record, is_at_work, is_left_behind, is_record, misnamed
 from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
@@ -149,12 +149,12 @@ def damaged(record: Record, stamp: str, error: str) -> Observation:
 
 
 def _read(record: Record, stamp: str) -> Observation | None:
-    check_whole(record)
-    if is_of_labels(record):
+    first = check_whole(record)
+    if isinstance(first, LabelsStarted):
         return None
     manifest = _manifest_of(record)
     if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
-        return _finished(record, stamp, manifest)
+        return _finished(record, stamp, manifest, misnamed_words(record, first))
     return _running(record, stamp, manifest)
 
 
@@ -195,7 +195,7 @@ def _last_sha256(journal: Path) -> str | None:
     return None if end < 0 else hashlib.sha256(data[data.rfind(b"\n", 0, end) + 1 : end]).hexdigest()
 
 
-def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
+def _finished(record: Record, stamp: str, manifest: _Manifest, error: str | None) -> Observation:
     content = _derived(record.aggregates, manifest)
     aggregates = aggregates_of(content)
     decision = _derived(record.decision, manifest)
@@ -207,7 +207,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest) -> Observation:
         record,
         stamp,
         state=manifest.state,
-        error=misnamed_words(record),
+        error=error,
         unavailable=unavailable,
         headline=headline_of(evaluator.primary if evaluator else None, content, aggregates),
         spec=manifest.spec,

@@ -46,8 +46,8 @@ def _row(record: Record) -> dict[str, str]:
     from benchbook.record.derived_files import check_whole, inside, misnamed_words
 
     try:
-        check_whole(record)
-        wrong = misnamed_words(record)
+        first = check_whole(record)
+        wrong = misnamed_words(record, first)
         return _whole_row(record) | ({} if wrong is None else {"misnamed": wrong})
     except RecordError as error:
         nothing = dict.fromkeys(("model", "judge", "eval set", "hash"), "-")

@@ -210,16 +210,20 @@ def candidate_plan_of(started: RunStarted) -> CandidatePlan:
     return msgspec.convert(started.identity["plan"], ready(CandidatePlan))
 
 
-def _decoded(data: bytes, encoding: str) -> str:
-    """A text as `open` reads it: every line ends in LF."""
-    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+def _own_template(record: Record, started: RunStarted) -> str | None:
+    """The text of a user's own template, with the line ends that the record keeps; None where there is none."""
+    sha256 = started.inputs.get("prompt_template")
+    if sha256 is None:
+        return None
+    encoding = "utf-8-sig" if derivation_of(started) >= 3 else "utf-8"  # a byte-order mark was once sent with the rest
+    return record.read_input(sha256).decode(encoding)
 
 
 def template_of(record: Record, started: RunStarted) -> PromptTemplate:
     """The candidate's prompt template: the user's own, kept among the inputs, or the frozen one."""
-    sha256 = started.inputs.get("prompt_template")
-    encoding = "utf-8-sig" if derivation_of(started) >= 3 else "utf-8"  # a byte-order mark was once sent with the rest
-    text = None if sha256 is None else _decoded(record.read_input(sha256), encoding)
+    text = _own_template(record, started)
+    if text is not None:  # as `open` reads it
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     plan = candidate_plan_of(started)
     return PromptTemplate(
         plan.prompt_template_id,
@@ -231,11 +235,10 @@ def template_of(record: Record, started: RunStarted) -> PromptTemplate:
 
 def template_fault(record: Record, started: RunStarted) -> str | None:
     """The words for a user's own template whose hash is not the one in the plan; None where it is, or there is none."""
-    sha256 = started.inputs.get("prompt_template")
-    if sha256 is None:
+    text = _own_template(record, started)
+    if text is None:
         return None
     planned = candidate_plan_of(started).prompt_template_sha256
-    text = record.read_input(sha256).decode("utf-8-sig" if derivation_of(started) >= 3 else "utf-8")
     found = [hashlib.sha256(one.encode("utf-8")).hexdigest() for one in (text, text.replace("\r\n", "\n"))]
     return None if planned in found else f"the plan is of another template than the record keeps: {planned}"
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from benchbook.ask.work import is_answered
 from benchbook.evaluators.candidate import template_fault
 from benchbook.record.checking import MOST_FINDINGS
 from benchbook.record.derived_files import Discrepancy, place_of_fact
-from benchbook.record.facts import Failure, Reply, Role, SampleFact
+from benchbook.record.facts import Reply, Role, SampleFact, without_place
 from benchbook.record.folder import Record
 from benchbook.record.state import JournalState
 from benchbook.text import plural
@@ -66,7 +64,7 @@ class HeldFacts:
 
     def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
         """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""
-        if len(facts) != 1 or expected is None or _content(facts[0]) != _content(expected):
+        if len(facts) != 1 or expected is None or without_place(facts[0]) != without_place(expected):
             self.add(facts[-1], f"{source} says something else than this fact")
 
 
@@ -79,8 +77,3 @@ def said(fact: SampleFact) -> str:
     """Who is asked by a fact, in words: `attempt 2 of judge 1`."""
     who = fact.role if fact.role == "candidate" else f"judge {fact.judge}"
     return f"attempt {fact.attempt} of the {who}"
-
-
-def _content(fact: Reply | Failure) -> Reply | Failure:
-    """A fact without its ties to its place in the journal."""
-    return msgspec.structs.replace(fact, seq=-1, prev="", at="")

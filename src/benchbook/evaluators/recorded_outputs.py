@@ -25,7 +25,7 @@ from benchbook.evalsets.table_columns import (
     value_at,
 )
 from benchbook.evalsets.tables import TableForm, read_table, table_form
-from benchbook.record.facts import Reply
+from benchbook.record.facts import Reply, without_place
 from benchbook.record.journal import JournalWriter
 from benchbook.text import quoted
 
@@ -170,8 +170,7 @@ class KnownOutputs:
 
 
 def _digest(reply: Reply) -> bytes:
-    content = canonical_json(msgspec.structs.replace(reply, seq=-1, prev="", at=""))
-    return hashlib.sha256(content).digest()[:_DIGEST]
+    return hashlib.sha256(canonical_json(without_place(reply))).digest()[:_DIGEST]
 
 
 def _is_new(sample: int, resume: Resume) -> bool:

@@ -84,11 +84,16 @@ def _check_name(record: Record, state: JournalState, expect: str | None, notes: 
     wrong = misnamed(record, state.started.run_id)
     if expect is None:
         return [] if wrong is None else [Discrepancy(_FIRST_SEGMENT, 1, wrong)]
-    if expect.removeprefix("sha256:") != state.last_sha256:
-        what = f"its hash is {state.last_sha256}, not the expected {expect}"
-        return [Discrepancy("journal", None, what)]
-    notes += [] if wrong is None else [wrong]
-    return []
+    findings = check_hash(state.last_sha256, expect)
+    notes += [wrong] if wrong is not None and not findings else []
+    return findings
+
+
+def check_hash(sha256: str, expect: str) -> list[Discrepancy]:
+    """Check that a record's hash is the one that was published."""
+    if expect.removeprefix("sha256:") == sha256:
+        return []
+    return [Discrepancy("journal", None, f"its hash is {sha256}, not the expected {expect}")]
 
 
 def left_behind(record: Record) -> Iterator[str]:

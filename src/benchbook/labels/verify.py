@@ -9,14 +9,22 @@ from pathlib import Path
 import msgspec
 
 from benchbook.errors import BenchbookError, RecordDamagedError, UsageError
-from benchbook.evaluators.verify import Verification, check_inputs, check_journal_files, foreign, left_behind, verify
+from benchbook.evaluators.verify import (
+    Verification,
+    check_hash,
+    check_inputs,
+    check_journal_files,
+    foreign,
+    left_behind,
+    verify,
+)
 from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.labels.state import Given, LabelState, scores_words
 from benchbook.record.anchor import read_anchor, read_anchored
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
-from benchbook.record.facts import FIRST_PREV, Label, LabelsStarted, Sealed
+from benchbook.record.facts import FIRST_PREV, Label, LabelsStarted, Sealed, without_place
 from benchbook.record.folder import RUN_ID, Record, is_of_labels, is_record
 from benchbook.record.reading import JournalLine, is_sha256, read_journal
 from benchbook.text import plural, quoted
@@ -62,8 +70,8 @@ def verify_labels(
     if not findings:
         held, said = _held_against_run(open_labels(record.path), against, runs)
         findings, notes = [*findings, *held], [*notes, *said]
-    if expect is not None and expect.removeprefix("sha256:") != facts.sha256:
-        findings.append(Discrepancy("journal", None, f"its hash is {facts.sha256}, not the expected {expect}"))
+    if expect is not None:
+        findings += check_hash(facts.sha256, expect)
     return Verification(tuple(dict.fromkeys(findings)), facts.sha256, facts.n, STATE, notes=tuple(notes))
 
 
@@ -153,8 +161,8 @@ def _otherwise(label: Label, state: LabelState) -> str | None:
 
 
 def _content(label: Label) -> Label:
-    """A label without its place in the journal."""
-    return msgspec.structs.replace(label, seq=-1, prev="", at="", more=0)
+    """A label without its place in the journal, and in an import."""
+    return msgspec.structs.replace(without_place(label), more=0)
 
 
 def _cut_import(record: Record) -> list[Discrepancy]:

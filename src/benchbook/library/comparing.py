@@ -233,11 +233,11 @@ def _measure(record: Record) -> tuple[str, ...] | None:
     None for a run that is not finished, scored nothing, stands under another's name, or can't be read.
     """
     try:
-        check_whole(record)
+        first = check_whole(record)
         manifest = manifest_of(record)
     except RecordError:
         return None
-    if manifest.get("state") != "complete" or manifest.get("dry_run") or misnamed_words(record) is not None:
+    if manifest.get("state") != "complete" or manifest.get("dry_run") or misnamed_words(record, first) is not None:
         return None
     names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
     return tuple(str(manifest.get(name)) for name in names)

@@ -110,9 +110,9 @@ class _Ends(msgspec.Struct):
     derived: dict[str, str] = {}
 
 
-def check_whole(record: Record) -> None:
-    """Check a record's first fact, and its last one against the manifest, and against that the small derived files; of
-    people's labels, against the anchor.
+def check_whole(record: Record) -> RunStarted | LabelsStarted:
+    """Check a record's first fact, which is returned, and its last one against the manifest, and against that the small
+    derived files; of people's labels, against the anchor.
 
     A journal that has grown since its files were derived is whole: the run was resumed.
 
@@ -137,18 +137,20 @@ def check_whole(record: Record) -> None:
     except OSError as error:
         where = error.filename or record.path
         raise RecordDamagedError(where, None, f"can't be read ({error.strerror or error})") from None
+    return first
 
 
-def misnamed_words(record: Record) -> str | None:
+def misnamed_words(record: Record, first: Fact | None = None) -> str | None:
     """The words for a record of a run that stands under another name than its own (`misnamed`); None for all others.
 
-    One whose first fact can't be read is damaged, and says no name.
+    `first` is its first fact, where that was read. One whose first fact can't be read is damaged, and says no name.
     """
-    try:
-        segments = segment_files(record.journal)
-        first = _decoded(segments[0], 1, first_line(segments[0])) if segments else None
-    except (RecordError, OSError):
-        return None
+    if first is None:
+        try:
+            segments = segment_files(record.journal)
+            first = _decoded(segments[0], 1, first_line(segments[0])) if segments else None
+        except (RecordError, OSError):
+            return None
     return misnamed(record, first.run_id) if isinstance(first, RunStarted) else None
 
 

@@ -10,7 +10,7 @@ the plan, and name files.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -221,6 +221,8 @@ class Label(_Fact, tag="label", kw_only=True):
 
 Fact = RunStarted | Reply | Failure | Outcomes | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
 
+_Placed = TypeVar("_Placed", bound=_Fact)
+
 fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(ready(Fact))
 
 _AS_IT_CAME = frozenset({"text", "own", "config", "identity"})  # fields
@@ -233,6 +235,11 @@ def line_of(fact: Fact) -> bytes:
     except UnicodeEncodeError:
         _make_storable(fact)
         return canonical_json(fact)
+
+
+def without_place(fact: _Placed) -> _Placed:
+    """A fact without its ties to its place in the journal: two with the same content are equal."""
+    return msgspec.structs.replace(fact, seq=-1, prev="", at="")
 
 
 def _make_storable(fact: Fact) -> None:

@@ -19,7 +19,7 @@ from benchbook.catalog.indexing import Indexed
 from benchbook.catalog.queries import find_run
 from benchbook.errors import BenchbookError
 from benchbook.server.access import NOBODY, Principal
-from benchbook.server.audit import Noted
+from benchbook.server.audit import Noted, is_noted
 from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, NotModified, Operation, Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
@@ -320,7 +320,9 @@ class _Exchange:
     async def _finish(self, status: int, data: bytes, media: str | None, headers: Mapping[str, str]) -> None:
         """Send a whole answer. A write is in the audit log before it goes out."""
         self.status = int(status)
-        problem = await self._app.services.audit.end(self._noted_as or self._noted(), self.status, self.detail)
+        problem = None
+        if is_noted(self.method, self.status):
+            problem = await self._app.services.audit.end(self._noted_as or self._noted(), self.status, self.detail)
         if problem is not None and status < HTTPStatus.BAD_REQUEST:
             self._call = None  # no cookie of a login that is in no log
             self.status, self.detail = problem.status, problem.detail

@@ -55,6 +55,11 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     )  # requests of nobody's that were refused before, and just counted
 
 
+def is_noted(method: str, status: int) -> bool:
+    """True for writes, and for reads that were refused for who asked."""
+    return method not in ("GET", "HEAD", "OPTIONS") or status in _REFUSED_READS
+
+
 class Audit:
     """The log, in a file that only its owner can read."""
 
@@ -73,13 +78,11 @@ class Audit:
         asked.begun = True
 
     async def end(self, asked: Noted, status: int, detail: str | None) -> ProblemError | None:
-        """Note what came of a write; or that a request was refused before anything began, for nobody but so many a
-        minute. Reads that were refused for who asked are noted, too.
+        """Note what came of a request that is noted at all (`is_noted`). Of those that were refused before anything
+        began, for nobody but so many a minute.
 
         Returns the answer to be given in the place of a success that can't be noted.
         """
-        if asked.method in ("GET", "HEAD", "OPTIONS") and status not in _REFUSED_READS:
-            return None
         if not asked.begun and asked.via == "nobody" and not self._has_room():
             return None
         try:

@@ -21,6 +21,7 @@ from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
 
+from benchbook.locks import locked_folder
 from benchbook.record.folder import RUN_ID, Record
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
@@ -120,7 +121,7 @@ class Submissions:
         Raises: ProblemError (409) where there is a submission or a record of this id; RecordError, OSError.
         """
         make_folder(self._folder)
-        with self._all():
+        with locked_folder(self._folder):
             path = self._folder / run_id
             if (self._runs / run_id).exists():
                 raise taken(run_id)
@@ -178,15 +179,6 @@ class Submissions:
         return Record(self._runs / submitted.run_id).input(digest).is_file()
 
     @contextmanager
-    def _all(self) -> Iterator[None]:
-        descriptor = os.open(self._folder, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
-    @contextmanager
     def _held(self, run_id: str, how: int) -> Iterator[Submitted]:
         path = self._folder / run_id
         if not self.is_open(run_id):
@@ -205,7 +197,7 @@ class Submissions:
 
     def _sweep(self) -> None:
         """Remove what killed processes left: half-made folders and chunks, and folders whose record is there."""
-        with self._all():
+        with locked_folder(self._folder):
             for path in list(self._folder.iterdir()):
                 if path.name.startswith(".") or not (path / _ABOUT).is_file():
                     shutil.rmtree(path, ignore_errors=True)

@@ -251,9 +251,9 @@ class _Limit:
         """
         if self.late_s > _HELD_UP_S:
             raise HttpError(f"this process was held up for {self.late_s:.0f} s at least", cause="local")
-        if phase is not None or connection is None:
-            words, blamed = (phase.words, phase.blamed) if phase is not None else ("none was made", "connection")
-            raise HttpError(f"no connection within the time limit ({words})", cause=blamed)
+        if phase is not None:
+            raise HttpError(f"no connection within the time limit ({phase.words})", cause=phase.blamed)
+        assert connection is not None  # noqa: S101 - it is made, or the phase says how far it came
         if (refusal := connection.refusal()) is not None:
             return refusal
         if connection.was_held_back:
