@@ -1,0 +1,6 @@
+"""exchange: other tools' logs, in and out, one folder a tool; and the audit of what they claim.
+
+log        a log as all tools' are read here: header, claims, samples one at a time
+tools      the tools that are known, and which one wrote a file
+json_text  JSON as other tools write it, with an error that says where it stops making sense
+"""

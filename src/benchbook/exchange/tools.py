@@ -1,0 +1,161 @@
+"""The tools whose logs are known, and which of them wrote a file.
+
+A tool is a folder here: `reading` has `recognises` and `opened`, and `writing`, where its form is written too, has
+`written`. Its modules are imported when a file is looked at, or its name is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from benchbook.errors import InputError, UsageError
+from benchbook.exchange.log import ForeignLog, Lost
+from benchbook.text import shorten
+
+_HEAD = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file or folder that may be a log: what a reader needs to tell whether it is one of its own."""
+
+    path: Path
+    head: bytes  # the first 64 kB of a file; empty for a folder
+    names: frozenset[str]  # of the files in a folder; empty for a file
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.is_dir()
+
+
+class Reading(Protocol):
+    """The module `reading` of a tool."""
+
+    def recognises(self, seen: Seen) -> bool:
+        """True if the tool wrote this. Never raises."""
+        ...
+
+    def opened(self, path: Path) -> Sequence[ForeignLog]:
+        """The logs that a file or folder holds, one for each model and task. Raises: InputError."""
+        ...
+
+
+class Writing(Protocol):
+    """The module `writing` of a tool."""
+
+    def written(self, log: ForeignLog, target: Path) -> list[Lost]:
+        """Write a log into a new file, or a new folder where the form has several files, and say what it can't hold.
+
+        Raises: UsageError where the form can't hold the log at all; RecordError where `target` can't be written.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool, by the name of its folder; `title` is its own name."""
+
+    name: str
+    title: str
+    reads: bool = True
+    writes: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        return cast("Reading", import_module(f"{__package__}.{self.name}.reading"))
+
+    @property
+    def writing(self) -> Writing:
+        return cast("Writing", import_module(f"{__package__}.{self.name}.writing"))
+
+
+# In the order in which they are tried: what is surest to recognise comes first.
+TOOLS: tuple[Tool, ...] = ()
+
+
+def tool_named(name: str) -> Tool:
+    """Raises: UsageError for one that is not known."""
+    for tool in TOOLS:
+        if tool.name == name:
+            return tool
+    raise UsageError(f"{shorten(name, 60)}: no tool that is known; expected {', '.join(one.name for one in TOOLS)}")
+
+
+def seen_at(path: str | Path) -> Seen:
+    """Raises: InputError where nothing is there, or it can't be read."""
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return Seen(place, b"", frozenset(one.name for one in place.iterdir()))
+        with place.open("rb") as file:
+            return Seen(place, file.read(_HEAD), frozenset())
+    except OSError as error:
+        raise InputError(place, found=f"nothing that can be read ({error.strerror})", expected="a log") from None
+
+
+def recognised(path: str | Path) -> Tool:
+    """The tool that wrote a file or folder. Raises: InputError that says what it seems to be instead."""
+    seen = seen_at(path)
+    found = _tool_of(seen)
+    if found is None:
+        raise _unknown(seen)
+    return found
+
+
+def opened_logs(path: str | Path, tool: Tool | None = None) -> Iterator[ForeignLog]:
+    """The logs in a file or folder, one after another: those of the tool that wrote it, or, of a folder that is no log
+    itself, those in all its files and folders that are, by their names. Each is to be closed.
+
+    Raises: InputError where there is none, and for one that makes no sense.
+    """
+    place = Path(path)
+    if tool is not None:
+        yield from tool.reading.opened(place)
+        return
+    n = 0
+    for one, found in _logs_under(seen_at(place)):
+        n += 1
+        yield from found.reading.opened(one)
+    if not n:
+        raise _unknown(seen_at(place))
+
+
+def _logs_under(seen: Seen) -> Iterator[tuple[Path, Tool]]:
+    found = _tool_of(seen)
+    if found is not None:
+        yield seen.path, found
+    elif seen.is_folder:
+        for name in sorted(seen.names):
+            inner = seen.path / name
+            if not name.startswith(".") and not inner.is_symlink() and (inner.is_dir() or inner.is_file()):
+                yield from _logs_under(seen_at(inner))
+
+
+def _tool_of(seen: Seen) -> Tool | None:
+    return next((one for one in TOOLS if one.reads and one.reading.recognises(seen)), None)
+
+
+def _unknown(seen: Seen) -> InputError:
+    return InputError(seen.path, found=_looks_like(seen), expected=f"a log of {_titles()}")
+
+
+def _titles() -> str:
+    return ", ".join(one.title for one in TOOLS if one.reads)
+
+
+def _looks_like(seen: Seen) -> str:
+    """What a file seems to be, that no tool of ours wrote, in a few words."""
+    if seen.is_folder:
+        return "a folder without any log" if seen.names else "an empty folder"
+    head = seen.head.lstrip()
+    if not head:
+        return "an empty file"
+    if seen.head.startswith(b"PK"):
+        return "a zip archive of something else"
+    if head[:1] in (b"{", b"["):
+        return "JSON of something else"
+    return "no log" if b"\0" in head else "a text of something else"
