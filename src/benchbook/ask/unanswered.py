@@ -51,6 +51,7 @@ _MENDED_BY: Mapping[str, str] = {
     "request": "What it says tells which requests it refuses; other items may be well.",
     "broken_reply": "Does an OpenAI-compatible server answer there ({address}, mostly with /v1 at its end)?",
     "not_recorded": "Add them to the file, and start a new run.",
+    "harness": "Have that tool ask them again, and import its new log.",
 }
 
 
@@ -88,6 +89,8 @@ def said_by(who: Who, cause: str | None, detail: str) -> str:
     """One failed call in words: who failed, how, and with which message."""
     if cause == "not_recorded":
         return "the recorded outputs have none for this item"
+    if cause == "harness":
+        return f"the tool whose log this is failed: {shorten(detail, _MOST_CHARACTERS)}"
     did = _DID.get(cause or "", "failed")
     said = shorten(detail, _MOST_CHARACTERS)
     return f"{who.words} {did}" + (f": {said}" if said else "")

@@ -21,7 +21,7 @@ from benchbook.errors import BenchbookError, OutputError
 
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
-# Command -> what it is for. Its function has the same name.
+# Command -> what it is for. Its function has the same name, but for `import`, which is a word of Python's.
 COMMANDS: Mapping[str, str] = {
     "baseline": "Set, show or clear the run that others are held against.",
     "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "experiment": "Take the runs of one experiment together, its plans side by side.",
     "gate": "Exit 0 only if a run is READY.",
     "grid": "Run one experiment over several models, prompts or other settings.",
+    "import": "Make records of other tools' logs.",
     "init": "Write a commented config file to start from.",
     "judge": "Make an evaluation set of outputs, or bring in judgements that were made elsewhere.",
     "label": "Draw a run's samples for people to label, and bring their labels back.",
@@ -65,6 +66,7 @@ _SHARED: Mapping[str, str] = {
     "doctor": "starting",
     "experiment": "experiments",
     "grid": "experiments",
+    "import": "import_log",
     "init": "starting",
     "leaderboard": "comparison",
     "panel": "judges",
@@ -92,7 +94,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"benchbook.cli.{_SHARED.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, "import_log" if cmd_name == "import" else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -166,7 +166,7 @@ class Evaluator(ABC):
     view: ClassVar[str] = "benchbook.views.any_evaluator:VIEW"  # what shows its records: a module, and a name in it
     samples_are: ClassVar[SamplesAre] = "answers"
     may_change: ClassVar[frozenset[str]] = MAY_CHANGE
-    has_outcomes: ClassVar[bool] = False  # a function of the user's own scored, and what it said are facts
+    has_outcomes: ClassVar[bool] = False  # a user's function or another tool scored, and what it said are facts
     repeats_in_record: ClassVar[bool] = True  # its plan has the setting `repeats`; else they are records of one plan
 
     # ── what it plans and asks (`ask.starting.Asks`) ─────────────────────────────────────────────────────────

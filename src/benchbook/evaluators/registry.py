@@ -34,8 +34,15 @@ _CORRECTNESS = "benchbook.evaluators.correctness.evaluator"
 _RUBRIC = "benchbook.evaluators.rubric.evaluator"
 _PROTOCOL = "benchbook.evaluators.protocol.evaluator"
 _SCORERS = "benchbook.evaluators.scorers.evaluator"
+_IMPORTED = "benchbook.evaluators.imported.evaluator"
 # By what a first fact says of a user's own.
-_OWN: Mapping[Any, str] = {"checks": _CHECKS, "protocol": _PROTOCOL, "rubric": _RUBRIC, "scorer": _SCORERS}
+_OWN: Mapping[Any, str] = {
+    "checks": _CHECKS,
+    "imported": _IMPORTED,
+    "protocol": _PROTOCOL,
+    "rubric": _RUBRIC,
+    "scorer": _SCORERS,
+}
 _MODULES: Mapping[str, str] = {
     "answer_correctness@v1": _CORRECTNESS,
     "choice@v1": _CHECKS,
@@ -165,7 +172,7 @@ def scorer_or_name(words: str) -> str | Scorer:
 
 def derived_types() -> tuple[DerivedTypes, ...]:
     """The types of the derived files under each evaluator that Benchbook has, a kind at a time."""
-    modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _PROTOCOL)
+    modules = (_RUBRIC, _CORRECTNESS, _CHECKS, _SCORERS, _IMPORTED, _PROTOCOL)
     return tuple(import_module(module).derived_types() for module in modules)
 
 

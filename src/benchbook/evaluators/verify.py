@@ -228,8 +228,10 @@ def _check_start(state: JournalState, evaluator: Evaluator) -> Iterator[Discrepa
         if sha256 != started.inputs[name]:
             what = f"the plan is of another {name} than the record keeps: {sha256}, and {started.inputs[name]}"
             yield Discrepancy(_FIRST_SEGMENT, 1, what)
-    if state.outcomes.pythons and not evaluator.has_outcomes:
-        yield Discrepancy("journal", None, f"has outcomes of a function, and under {started.spec} none scores")
+    if len(state.outcomes) and not evaluator.has_outcomes:
+        yield Discrepancy(
+            "journal", None, f"has outcomes that were made elsewhere; under {started.spec} there are none"
+        )
 
 
 def check_inputs(record: Record, inputs: Mapping[str, str]) -> list[Discrepancy]:

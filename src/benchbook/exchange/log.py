@@ -1,7 +1,7 @@
-"""Another tool's log as all of them are read here: a header, the numbers that it claims, and its samples one at a time.
+"""Another tool's log as all of them are read here: a header, the numbers that it claims, its samples one at a time.
 
-What a log does not say is None, and never a guess. A value that nobody measured is no 0 (SPEC C5, R1.3b): a sample whose
-harness failed, that ran into a limit before it was scored, or whose score is NaN, is unscored, with the reason.
+What a log does not say is None, and never a guess. A value that nobody measured is no 0 (SPEC C5, R1.3b): a sample
+whose harness failed, that ran into a limit before it was scored, or whose score is NaN, is unscored, with the reason.
 """
 
 from __future__ import annotations

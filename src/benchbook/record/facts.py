@@ -40,6 +40,7 @@ FailureCause = Literal[
     "request",  # another 4xx: this request is refused
     "broken_reply",  # no JSON, cut short, too large, compressed, without a choice
     "not_recorded",  # the recorded outputs have none for this item
+    "harness",  # the tool failed whose log was imported
 ]
 
 LabelField = Literal["accuracy_score", "faithfulness_score"]  # the criteria of rubric@v1
@@ -136,6 +137,37 @@ class Outcomes(_Fact, tag="outcomes", kw_only=True):
     outcomes: list[Outcome]
 
 
+class ImportedScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One scorer's word on a sample, as another tool's log has it.
+
+    `value` is on the scorer's own scale; where there is none, `unscored` says why. `guessed` says why a judge's reply
+    can be read by guess alone.
+    """
+
+    value: float | None = None
+    unscored: str | None = None
+    said: str | None = None  # the value as the log has it, where that is no number
+    passed: bool | None = None
+    answer: str | None = None  # what the scorer compared
+    explanation: str | None = None
+    guessed: str | None = None
+
+
+class ImportedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """All that a log says of one sample's worth. `limit` is what ended it before its time: tokens, messages, time."""
+
+    sample: int
+    scores: dict[str, ImportedScore] = {}  # by scorer
+    failure: str | None = None  # of the tool that asked, where it has an answer or scores all the same
+    limit: str | None = None
+
+
+class Imported(_Fact, tag="imported", kw_only=True):
+    """What another tool's log says of some samples: facts, since nobody can compute them again."""
+
+    outcomes: list[ImportedOutcome]
+
+
 class Sealed(_Fact, tag="sealed", kw_only=True):
     """A full segment was compressed; `sha256` is that of the compressed file, `lines_sha256` that of its lines."""
 
@@ -219,7 +251,19 @@ class Label(_Fact, tag="label", kw_only=True):
     more: int = 0  # labels of the same import that follow: all of them stand, or none
 
 
-Fact = RunStarted | Reply | Failure | Outcomes | Sealed | Interrupted | Resumed | RunEnded | LabelsStarted | Label
+Fact = (
+    RunStarted
+    | Reply
+    | Failure
+    | Outcomes
+    | Imported
+    | Sealed
+    | Interrupted
+    | Resumed
+    | RunEnded
+    | LabelsStarted
+    | Label
+)
 
 _Placed = TypeVar("_Placed", bound=_Fact)
 

@@ -16,7 +16,17 @@ import zstandard
 
 from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError, RecordError
-from benchbook.record.facts import FIRST_PREV, Fact, Failure, Outcome, Outcomes, Reply, fact_decoder
+from benchbook.record.facts import (
+    FIRST_PREV,
+    Fact,
+    Failure,
+    Imported,
+    ImportedOutcome,
+    Outcome,
+    Outcomes,
+    Reply,
+    fact_decoder,
+)
 
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
 CR_LF = "ends in CR LF; the record has LF (git autocrlf?)"
@@ -274,32 +284,32 @@ class FactIndex:
 
 
 class OutcomeIndex:
-    """The place of a scorer's outcome of each sample: eight bytes per outcome."""
+    """The place of a scorer's outcome of each sample, or of an imported log's: eight bytes per outcome."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._places = array("Q")
         self._is_sorted = True
         self._cache: SegmentCache | None = None
-        self._read: OrderedDict[int, dict[int, Outcome]] = OrderedDict()  # by the place of their fact
+        self._read: OrderedDict[int, dict[int, Outcome | ImportedOutcome]] = OrderedDict()  # by the place of their fact
         self.are_truths = True  # every score is true or false
         self.pythons: set[str] = set()  # versions that the scorer ran under
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def add(self, line: JournalLine, fact: Outcomes) -> None:
-        self.pythons.add(fact.python)
+    def add(self, line: JournalLine, fact: Outcomes | Imported) -> None:
         place = line.segment << _OFFSET_BITS | line.offset
-        for one in fact.outcomes:
-            self._places.append(one.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place)
-            self.are_truths = self.are_truths and isinstance(one.score, bool | None)
+        self._places.extend(one.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place for one in fact.outcomes)
+        if isinstance(fact, Outcomes):
+            self.pythons.add(fact.python)
+            self.are_truths = self.are_truths and all(isinstance(one.score, bool | None) for one in fact.outcomes)
         self._is_sorted, self._cache = False, None
 
     def __contains__(self, sample: int) -> bool:
         return self._place_of(sample) is not None
 
-    def of(self, sample: int) -> Outcome | None:
+    def of(self, sample: int) -> Outcome | ImportedOutcome | None:
         """The outcome of a sample; the first, if there are several. Asked in plan order, each fact is read once."""
         place = self._place_of(sample)
         return None if place is None else self._outcomes_at(place)[sample]
@@ -315,7 +325,7 @@ class OutcomeIndex:
             return None
         return self._places[found] & ((1 << (_OFFSET_BITS + _SEGMENT_BITS)) - 1)
 
-    def _outcomes_at(self, place: int) -> dict[int, Outcome]:
+    def _outcomes_at(self, place: int) -> dict[int, Outcome | ImportedOutcome]:
         known = self._read.get(place)
         if known is not None:
             return known

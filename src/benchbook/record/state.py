@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import RecordDamagedError, RecordError
-from benchbook.record.facts import FIRST_PREV, Failure, Interrupted, Outcomes, Reply, Resumed, RunEnded, RunStarted
+from benchbook.record.facts import (
+    FIRST_PREV,
+    Failure,
+    Imported,
+    Interrupted,
+    Outcomes,
+    Reply,
+    Resumed,
+    RunEnded,
+    RunStarted,
+)
 from benchbook.record.reading import FactIndex, JournalLine, OutcomeIndex, read_journal
 
 _MAX_KINDS = 50
@@ -52,7 +62,7 @@ class JournalState:
     started: RunStarted
     index: FactIndex
     candidate_reported: Reported = field(default_factory=Reported)
-    outcomes: OutcomeIndex = field(init=False)  # a scorer's; empty under every other evaluator
+    outcomes: OutcomeIndex = field(init=False)  # a scorer's, or an imported log's; empty under every other evaluator
     judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
     ended: RunEnded | None = None
     interrupted: Interrupted | None = None
@@ -90,7 +100,7 @@ class JournalState:
                 is_judge = reply.role == "judge"
                 reported = self.judges_reported[reply.judge] if is_judge else self.candidate_reported
                 reported.add(reply.model_reported, reply.fingerprint)
-            case Outcomes() as outcomes:
+            case Outcomes() | Imported() as outcomes:
                 self.outcomes.add(line, outcomes)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted
@@ -109,7 +119,7 @@ def _samples_of(line: JournalLine) -> Iterable[int]:
     match line.fact:
         case Reply(sample=sample) | Failure(sample=sample):
             return (sample,)
-        case Outcomes(outcomes=outcomes):
+        case Outcomes(outcomes=outcomes) | Imported(outcomes=outcomes):
             return (one.sample for one in outcomes)
         case _:
             return ()

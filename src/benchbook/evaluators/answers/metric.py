@@ -66,6 +66,7 @@ class Metric(ABC):
     columns: Sequence[str] = ()
     may_lack: bool = False  # answers may have no score, by no fault of the model's
     needs_expected_answer: bool = True
+    was_asked_elsewhere: bool = False  # by a tool that says of each item whether it was answered
     keeps_fields: bool = False  # it asks for fields of the item's line that `Item` does not have
     identity: Mapping[str, Any] = {}
     inputs: Mapping[str, Path | bytes] = {}
@@ -104,8 +105,12 @@ class Metric(ABC):
         del record, journal, stop, tell
         return True
 
-    def unanswered(self) -> Scored:
-        """The score of an item that no answer came for, once its run was ended as it is (A3)."""
+    def unanswered(self) -> Scored | Unscored:
+        """The score of an item that no answer came for, once its run was ended as it is (A3); or none."""
+        return self.counted_zero()
+
+    def counted_zero(self) -> Scored:
+        """The score of an item that counts 0.0 for want of an answer."""
         return Scored(0, passed=False, reason=UNANSWERED, has_prediction=False, measured=dict.fromkeys(self.rates, 0))
 
     def own_columns(self, scored: Scored | None, *, failed: bool) -> Mapping[str, Any]:
@@ -133,6 +138,11 @@ class Metric(ABC):
     @abstractmethod
     def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:
         """aggregates.json: `values` are those that all metrics have, `counted` is the `tables.Counted` of a run."""
+
+    def why_failed(self, counted: Any) -> str | None:
+        """Why the run failed, where something beyond its own state and its items says so (A3); None where not."""
+        del counted
+        return None
 
     def decision(self, verdict: Verdict, reason: str | None, aggregates: Any, counted: Any) -> Decision | RunVerdict:
         """decision.json: the verdict on the run itself (A3); where there are gates, the decision by the aggregates."""

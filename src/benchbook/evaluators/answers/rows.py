@@ -77,6 +77,20 @@ class AnswerManifest(Manifest, frozen=True, kw_only=True):
     part: PartSaid | msgspec.UnsetType = msgspec.UNSET  # left out where the whole set was asked
 
 
+class NamedMean(msgspec.Struct, frozen=True, kw_only=True):
+    """A number beside the score, over the items that have it; true and false count 1 and 0."""
+
+    mean: float | None
+    n: int
+
+
+class Unscoreds(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers without a score, by reason: what a scorer raised, or gave instead of one."""
+
+    why: str
+    n_items: int
+
+
 # What a run's own failure made of each of its items before derivation 3; since then a crash is called a crash (A3).
 _ERROR_OF_RUN = {"crashed": "provider_error", "timed_out": "timeout"}
 
@@ -93,8 +107,9 @@ class RunOfItems:
 
     @property
     def asks_a_model(self) -> bool:
-        """True if a model was asked here; predictions that were made elsewhere are there or missing."""
-        return bool(self.plan.prompt_template_id)
+        """True if a model was asked, here or by the tool whose log was imported: items may then be unanswered, where
+        predictions that were made elsewhere are there or missing."""
+        return bool(self.plan.prompt_template_id) or self.metric.was_asked_elsewhere
 
     @property
     def error(self) -> str | None:

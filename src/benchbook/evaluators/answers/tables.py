@@ -115,7 +115,7 @@ class Counted:
     signs: AnswerSigns = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tally = self.metric.tally(asked=self.derivation >= 3 and bool(self.plan.prompt_template_id))
+        self.tally = self.metric.tally(asked=self.derivation >= 3 and self._asks_a_model)
         self.score = Sums(self.metric.is_rate)
         self.measured = {name: Sums(is_rate) for name, is_rate in self.metric.rates.items()}
         self.causes = UnansweredCauses(self.plan.n_samples)
@@ -132,6 +132,10 @@ class Counted:
     @property
     def plan(self) -> CandidatePlan:
         return candidate_plan_of(self.state.started)
+
+    @property
+    def _asks_a_model(self) -> bool:
+        return bool(self.plan.prompt_template_id) or self.metric.was_asked_elsewhere
 
     @property
     def run_status(self) -> RunStatus:
@@ -287,7 +291,9 @@ class Counted:
         whole = self.tally.whole
         if self.state.ended is None:
             return self._how_it_stands()
-        if whole.n_unanswered:
+        if (why := self.metric.why_failed(self)) is not None:
+            return why
+        if whole.n_unanswered and not whole.n_left_out:
             return f"it was ended with {whole.n_unanswered} of {whole.n_items} items unanswered: {self._causes()}"
         if whole.n_unscored and not whole.n_scored:
             return "no item has a score"

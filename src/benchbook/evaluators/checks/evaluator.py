@@ -204,7 +204,7 @@ class ChecksMetric(Metric):
             score, reason, _ = column_names(check.name)
             columns |= {score: 0.0, reason: UNANSWERED}
         missed = {check.name: UNANSWERED for check in self.spec.checks}
-        return replace(super().unanswered(), columns=columns, missed=missed)
+        return replace(super().counted_zero(), columns=columns, missed=missed)
 
     def _item_fields(self, item: Item, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         own = {name: getattr(item, name) for name in self._own_fields}

@@ -15,21 +15,19 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
 from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
-from benchbook.evaluators.answers.rows import AnswerRow
+from benchbook.evaluators.answers.rows import AnswerRow, NamedMean, Unscoreds
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION
 from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.exact import as_float, in_nano, mean
 from benchbook.evaluators.scorers.rows import (
-    NamedMean,
     ScorerAggregates,
     ScorerManifest,
     ScorerRow,
     ScorerSaid,
-    Unscoreds,
 )
 from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
 from benchbook.evaluators.scorers.scoring import has_text, outcome_by, score_answers, score_answers_of_sitting
-from benchbook.record.facts import Outcome
+from benchbook.record.facts import ImportedOutcome, Outcome
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import JournalState
@@ -156,6 +154,8 @@ class _OfRun(ScorerMetric):
         if not has_text(predicted):
             return _without_text()
         outcome = self._outcomes.of(sample)
+        if isinstance(outcome, ImportedOutcome):
+            raise RecordError(f"sample {sample}: its outcome is of an imported log, and of no function")
         if outcome is not None and outcome.score is not None:
             if not 0 <= outcome.score <= 1:
                 raise RecordError(f"sample {sample}: its outcome has a score beyond 0 to 1, which no scorer gives")

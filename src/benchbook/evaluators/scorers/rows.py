@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from benchbook.ask.unanswered import Unanswered
-from benchbook.evaluators.answers.rows import CAUSE, SCORED, AnswerManifest, answer_row
+from benchbook.evaluators.answers.rows import CAUSE, SCORED, AnswerManifest, NamedMean, Unscoreds, answer_row
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.intervals import Interval
 
@@ -17,20 +17,6 @@ ScorerRow = answer_row({
     ],
     "error": [CAUSE],
 })  # fmt: skip
-
-
-class NamedMean(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that the scorer named, over the items that have it; true and false count 1 and 0."""
-
-    mean: float | None
-    n: int
-
-
-class Unscoreds(msgspec.Struct, frozen=True, kw_only=True):
-    """Answers without a score, by reason: what the scorer raised, or returned instead of one."""
-
-    why: str
-    n_items: int
 
 
 class ScorerAggregates(Scorecard, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ import msgspec
 from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.checks.kind import REASONS
 from benchbook.evaluators.checks.rows import ChecksAggregates
-from benchbook.evaluators.document import Kind, Reach, Table, Tone, Value, table
+from benchbook.evaluators.document import Columns, Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import Decision, DecisionName, RunVerdict
+from benchbook.evaluators.imported.rows import ImportedAggregates
 from benchbook.evaluators.scorers.rows import ScorerAggregates
 from benchbook.text import shorten
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
@@ -139,5 +140,55 @@ SCORER = view_over(
         },
         misses=_scorer_misses,
         tables=_scorer_tables,
+    )
+)
+
+
+# ── a log of another tool ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _imported_tables(report: AnswersReport) -> Iterator[Table]:
+    """Each of the log's scorers with its mean on its own scale; why samples have no score, and what ended them."""
+    file: ImportedAggregates = report.aggregates
+    judges = {one.name: one.judge or "" for one in report.manifest.imported.scorers}
+    scorers = [
+        (
+            name,
+            judges.get(name, ""),
+            Value("ratio", one.mean, unknown="no values"),
+            one.n,
+            one.n_unscored,
+            one.n_guessed,
+        )
+        for name, one in file.scorers.items()
+    ]
+    columns: Columns = {
+        "Scorer": "text", "Judge": "text", "Mean on its scale": "number", "Samples": "count", "Unscored": "count",
+        "Read by guess": "count",
+    }  # fmt: skip
+    yield table("The log's scorers", columns, scorers)
+    if file.unscored:
+        why = [(shorten(one.why, _SAID), one.n_items) for one in file.unscored]
+        yield table("Samples without a score", {"Why": "text", "Samples": "count"}, why)
+    if file.limits:
+        limits = [(shorten(name, _SAID), n) for name, n in file.limits.items()]
+        yield table("Samples that a limit ended", {"Limit": "text", "Samples": "count"}, limits)
+
+
+def _imported_misses(row: AnswerRow) -> list[str]:
+    """Why a sample did not pass, or has no score, as the log says it."""
+    if row.unscored is not None and row.score is None:
+        return [f"unscored: {shorten(row.unscored, _SAID)}"]
+    return misses_by_run_or_item(row)
+
+
+IMPORTED = view_over(
+    Terms(
+        passed="passed",
+        score_of="Score: mean over all samples that have one",
+        passed_of="Samples that passed",
+        reasons={"not_passed": "the log's scorer did not pass it"},
+        misses=_imported_misses,
+        tables=_imported_tables,
     )
 )

@@ -1,0 +1,67 @@
+"""`benchbook import`: another tool's logs as records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from benchbook.cli.output import json_option
+from benchbook.cli.summary import print_run
+from benchbook.errors import ConfigError, UsageError
+
+
+@click.command("import")
+@click.argument("path")
+@click.option("--tool", help="The tool whose log it is, where the file alone does not say it.")
+@click.option("--scorer", help="The scorer whose values are the record's score; by default the first on a known scale.")
+@click.option("--scale", metavar="LOW:HIGH", help="That scorer's scale, where the log does not say it; 0:1 by default.")
+@click.option("--model", help="Who was asked, where the log does not say it: provider/name@version.")
+@click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
+@click.option("--run-id", help="The record's name, of a single log; by default the time and six hexadecimal digits.")
+@click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
+@click.option("--quiet", is_flag=True, help="No summary: only what goes wrong.")
+@json_option
+def import_log(path: str, **options: Any) -> None:
+    """Make a record of each log in PATH, a file or folder of another tool.
+
+    Whatever the log says becomes a fact, and its file stands among the record's inputs. A sample that the other tool
+    could not score is unscored, and never 0. Then `show`, `compare`, `leaderboard`, `label` and `calibrate` work on it.
+    """
+    from benchbook.exchange import importing
+    from benchbook.exchange.tools import opened_logs, tool_named
+
+    tool = None if options["tool"] is None else tool_named(options["tool"])
+    wanted = importing.Wanted(
+        runs=options["runs"],
+        run_id=options["run_id"],
+        scorer=options["scorer"],
+        scale=_scale(options["scale"]),
+        model=options["model"],
+    )
+    for number, log in enumerate(opened_logs(path, tool)):
+        with log:
+            if number and wanted.run_id is not None:
+                raise UsageError(f"--run-id: {path} holds several logs, and each is a record of its own")
+            result = importing.import_log(log, wanted)
+        print_run(
+            result.record,
+            result.derived,
+            reports=None if options["reports"] == "none" else options["reports"],
+            as_json=options["as_json"],
+            quiet=options["quiet"],
+        )
+
+
+def _scale(words: str | None) -> tuple[float, float] | None:
+    """`0:10` as two numbers. Raises: ConfigError."""
+    if words is None:
+        return None
+    low, colon, high = words.partition(":")
+    try:
+        found = (float(low), float(high))
+    except ValueError:
+        found = (0.0, 0.0)
+    if not colon or not found[0] < found[1] or not all(abs(one) < 1e9 for one in found):
+        raise ConfigError("--scale", repr(words), "LOW:HIGH, two numbers, such as 0:10")
+    return found

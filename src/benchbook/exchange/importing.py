@@ -1,0 +1,421 @@
+"""A log as a record like any other: its file among the inputs, and all that it says as facts (SPEC R1.3b).
+
+The log is read twice: for its items, and for the facts. Nothing of an unreadable log is imported.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.identity import first_fact, new_run_id, project_identity
+from benchbook.ask.limits import Stop
+from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.requests import RolePlan
+from benchbook.ask.starting import RunResult
+from benchbook.canonical import canonical_json
+from benchbook.errors import ConfigError, InputError
+from benchbook.evalsets import open_evalset
+from benchbook.evalsets.conversations import MessageError, check_messages
+from benchbook.evaluators.answers.asking import identity_of
+from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
+from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer, columns_of
+from benchbook.evaluators.imported.metric import ImportedMetric
+from benchbook.exchange.log import ForeignLog, LogSample, LogScore, LogScorer
+from benchbook.record.facts import Failure, Imported, ImportedOutcome, ImportedScore, Reply, RunEnded, RunStarted
+from benchbook.record.folder import Inputs, Record, create_record, seen
+from benchbook.record.journal import JournalWriter
+from benchbook.record.reading import MAX_SAMPLES
+from benchbook.text import all_storable, plural, shorten, storable
+
+_CHUNK = 128  # outcomes in a fact
+_CHUNK_CHARACTERS = 64 << 10
+_LONGEST_METADATA = 256 << 10  # bytes of one sample's, as JSON; what is longer stands in the log alone
+_MOST_SCORERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a log is imported. `scorer` is the one whose values are the record's score, and `scale` are the ends of its
+    scale, where the log does not say them; `model` is who was asked, where the log does not say it."""
+
+    runs: str = "runs"
+    run_id: str | None = None
+    scorer: str | None = None
+    scale: tuple[float, float] | None = None
+    model: str | None = None
+
+
+def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
+    """Make a whole record of a log, or none where anything is wrong.
+
+    Raises: InputError where the log stops making sense, or holds nothing; ConfigError for a scorer that it does not
+    have, a model's name that can't be; RecordError where the record can't be written.
+    """
+    files: Inputs = {f"log/{name}": seen(path) for name, path in log.files.items()}
+    run_id = wanted.run_id or new_run_id()
+    with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
+        items = Path(folder) / f"{_file_name(log.header.task)}.jsonl"
+        look = _FirstLook()
+        with items.open("wb") as lines:
+            for sample in log.samples():
+                line = look.add(sample)
+                if line is not None:
+                    lines.write(line + b"\n")
+        _check(log, look)
+        metric = ImportedMetric(_described(log, look, wanted))
+        derived: list[AnswersDerived] = []
+
+        def fill(record: Record) -> None:
+            with JournalWriter(record.journal) as journal:
+                facts = _Facts(journal, look)
+                for sample in log.samples():
+                    facts.add(sample)
+                facts.end()
+            derived.append(derive_answers(record, record.path, metric))
+
+        record = create_record(
+            wanted.runs,
+            run_id,
+            {"evalset": seen(items), **files},
+            lambda hashes: _run_started(run_id, log, look, metric, items, wanted, hashes),
+            fill,
+        )
+    return RunResult(record, derived[0], Stop())
+
+
+def _check(log: ForeignLog, look: _FirstLook) -> None:
+    path = next(iter(log.files.values()), Path(log.header.task))
+    if not look.places:
+        said = f"a log of {log.header.tool} without samples"
+        if log.header.status == "being_written":
+            said += ": it is still being written"
+        raise InputError(path, found=said, expected="at least one sample; `benchbook audit` reads it all the same")
+    if (n := len(look.places) * look.repeats) > MAX_SAMPLES:
+        raise InputError(path, found=f"{n:,} samples", expected=f"at most {MAX_SAMPLES:,} in one record")
+
+
+def _file_name(task: str) -> str:
+    plain = "".join(mark if mark.isascii() and (mark.isalnum() or mark in "._-") else "-" for mark in task)
+    return plain.strip(".-")[:80] or "log"
+
+
+# ── what is in it ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Values:
+    """One scorer's values over all samples."""
+
+    n: int = 0
+    least: float = 0.0
+    most: float = 0.0
+    distinct: set[float] = field(default_factory=set)  # the first three
+
+    def add(self, value: float) -> None:
+        self.least = min(self.least, value) if self.n else value
+        self.most = max(self.most, value) if self.n else value
+        self.n += 1
+        if len(self.distinct) < 3:
+            self.distinct.add(value)
+
+
+@dataclass(slots=True)
+class _FirstLook:
+    """The items of a log in their order, which of its samples count, and what its scorers gave."""
+
+    places: dict[str, int] = field(default_factory=dict)  # of items, by id
+    repeats: int = 1
+    n_held: int = 0  # samples, of which the last counts where there are two of one item and repeat
+    values: dict[str, _Values] = field(default_factory=dict)
+    n_doubled: int = 0
+    n_other_prompts: int = 0
+    _prompts: list[int] = field(default_factory=list)  # of each item, the hash of its prompt
+    _last: dict[tuple[int, int], int] = field(default_factory=dict)
+    _counts: array[int] = field(default_factory=lambda: array("b"))  # 1 of each sample that counts, in the log's order
+
+    def add(self, sample: LogSample) -> bytes | None:
+        """Count a sample; the line of its item, where that is a new one."""
+        place = self.places.get(sample.id)
+        line = None
+        if place is None:
+            place = self.places[sample.id] = len(self.places)
+            self._prompts.append(hash(sample.prompt))
+            line = _item_line(sample)
+        elif self._prompts[place] != hash(sample.prompt):
+            self.n_other_prompts += 1
+        self.repeats = max(self.repeats, sample.repeat + 1)
+        key, order = (place, sample.repeat), len(self._counts)
+        if key in self._last:
+            self.n_doubled += 1
+            self._counts[self._last[key]] = 0
+        self._last[key] = order
+        self._counts.append(1)
+        self.n_held = len(self._last)
+        for name, score in sample.scores.items():
+            found = self.values.setdefault(storable(name), _Values())
+            if score.value is not None:
+                found.add(score.value)
+        return line
+
+    def counts(self, order: int) -> bool:
+        """True if the n-th sample of the log is the last of its item and repeat."""
+        return bool(self._counts[order])
+
+    def notes(self) -> Iterator[str]:
+        if self.n_doubled:
+            yield f"{plural(self.n_doubled, 'sample')} of the log stand in it again later: the last counts."
+        if self.n_other_prompts:
+            what = plural(self.n_other_prompts, "sample")
+            yield f"{what} ask something else than the first of the same id: the item has the first one's text."
+
+
+def _item_line(sample: LogSample) -> bytes:
+    item: dict[str, Any] = {"id": _storable_id(sample.id), "prompt": sample.prompt}
+    if not sample.prompt.strip():
+        item["prompt"] = f"not known (item {item['id']})"
+    if sample.references and sample.references[0].strip():
+        item["expected_answer"] = sample.references[0]
+    if len(sample.references) > 1:
+        item["references"] = list(sample.references)
+    if sample.choices:
+        item["choices"] = list(sample.choices)
+    for name in ("context", "category", "group"):
+        if (value := getattr(sample, name)) is not None and value.strip():
+            item[name] = value
+    if sample.messages is not None and (messages := _messages(sample.messages)) is not None:
+        item["messages"] = messages
+    return canonical_json(all_storable(item))
+
+
+def _storable_id(text: str) -> str:
+    return storable(text) if text.strip() else "(no id)"
+
+
+def _messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """The conversation, where it is one that could be asked again; the item's prompt is its transcript otherwise."""
+    try:
+        return check_messages(messages)
+    except MessageError:
+        return None
+
+
+# ── what a record's first fact says of it ────────────────────────────────────────────────────────────────────
+
+
+def _described(log: ForeignLog, look: _FirstLook, wanted: Wanted) -> ImportedLog:
+    header = log.header
+    told = {storable(one.name): one for one in header.scorers}
+    names = [*told, *(name for name in look.values if name not in told)][:_MOST_SCORERS]
+    scorers = [_scorer(told.get(name) or LogScorer(name=name), column, look) for name, column in _named(names)]
+    headline = _headline(scorers, look, wanted)
+    if wanted.scale is not None:
+        scorers = [_on_scale(one, wanted.scale, look) if one.name == headline else one for one in scorers]
+    return ImportedLog(
+        tool=header.tool,
+        tool_version=header.tool_version,
+        form=header.form,
+        task=shorten(header.task, 200),
+        status=header.status,
+        scorers=tuple(scorers),
+        headline=headline,
+        n_claimed=header.n_claimed,
+        n_held=look.n_held,
+        created_at=header.created_at,
+        dataset=header.dataset,
+        dataset_version=header.dataset_version,
+        error=header.error,
+        notes=(*look.notes(), *(one.words for one in log.notes())),
+    )
+
+
+def _named(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    kept = list(names)
+    return zip(kept, columns_of(kept), strict=True)
+
+
+def _scorer(told: LogScorer, column: str, look: _FirstLook) -> ImportedScorer:
+    found = look.values.get(storable(told.name), _Values())
+    lowest = 0.0 if told.lowest is None else told.lowest
+    highest = 1.0 if told.highest is None else told.highest
+    return ImportedScorer(
+        name=storable(told.name),
+        column=column,
+        lowest=told.lowest,
+        highest=told.highest,
+        higher_is_better=told.higher_is_better,
+        judge=told.judge,
+        passes_at=told.passes_at,
+        is_rate=bool(found.n) and found.distinct <= {lowest, highest},
+    )
+
+
+def _on_scale(scorer: ImportedScorer, scale: tuple[float, float], look: _FirstLook) -> ImportedScorer:
+    is_rate = look.values[scorer.name].distinct <= set(scale)
+    return msgspec.structs.replace(scorer, lowest=scale[0], highest=scale[1], is_rate=is_rate)
+
+
+def _headline(scorers: list[ImportedScorer], look: _FirstLook, wanted: Wanted) -> str | None:
+    """The scorer whose values are the record's score: the one that was asked for, else the first on a known scale.
+
+    Raises: ConfigError for one that the log does not have.
+    """
+    names = [one.name for one in scorers]
+    if wanted.scorer is not None:
+        if wanted.scorer not in names:
+            raise ConfigError("scorer", repr(shorten(wanted.scorer, 60)), " or ".join(map(repr, names)) or "none")
+        return wanted.scorer
+    if wanted.scale is not None and len(names) == 1:
+        return names[0]
+    for one in scorers:
+        found = look.values.get(one.name, _Values())
+        lowest = 0.0 if one.lowest is None else one.lowest
+        highest = 1.0 if one.highest is None else one.highest
+        if found.n and one.higher_is_better and lowest <= found.least and found.most <= highest:
+            return one.name
+    return None
+
+
+def _run_started(
+    run_id: str,
+    log: ForeignLog,
+    look: _FirstLook,
+    metric: ImportedMetric,
+    items: Path,
+    wanted: Wanted,
+    inputs: dict[str, str],
+) -> RunStarted:
+    header = log.header
+    model = parse_model_id(wanted.model or _model_id(header.model), "model")
+    params = all_storable(msgspec.to_builtins(header.generation_params))
+    with open_evalset(items, needs_expected_answer=False) as evalset:
+        plan = CandidatePlan(
+            spec=SPEC,
+            spec_sha256=metric.sha256,
+            evalset_sha256=evalset.sha256,
+            n_items=len(evalset),
+            repeats=look.repeats,
+            prompt_template_id="",
+            prompt_template_sha256="",
+            candidate=RolePlan(model_id=str(model), provider="recorded", name=model.name, params=params),
+        )
+        data = str(next(iter(log.files.values()), items))
+        identity = identity_of(
+            metric,
+            plan,
+            evalset,
+            project_identity(None, "log", data),
+            generation_params=params,
+            log_metadata=all_storable(msgspec.to_builtins(header.metadata)),
+        )
+    config = {name: getattr(wanted, name) for name in ("runs", "scorer", "scale", "model")}
+    given = {name: value for name, value in config.items() if value is not None}
+    return first_fact(run_id, plan, given, inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
+
+
+def _model_id(model: str | None) -> str:
+    """A log's name of its model as `provider/name`: what it does not say is not known."""
+    if model is None or not model.strip():
+        return "not-known/not-known"
+    plain = "".join("-" if mark.isspace() else mark for mark in model.strip()).strip("@")
+    provider, slash, name = plain.partition("/")
+    return plain if slash and provider and name.strip("/") else f"not-known/{plain.strip('/') or 'not-known'}"
+
+
+# ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Facts:
+    """Samples that come one by one, appended as facts: an answer or a failure each, and what the log says of many."""
+
+    def __init__(self, journal: JournalWriter, look: _FirstLook) -> None:
+        self._journal = journal
+        self._look = look
+        self._order = 0
+        self._outcomes: list[ImportedOutcome] = []
+        self._n_characters = 0
+        self._n_answered = 0
+
+    def add(self, sample: LogSample) -> None:
+        counts = self._look.counts(self._order)
+        self._order += 1
+        if not counts:
+            return
+        number = sample.repeat * len(self._look.places) + self._look.places[sample.id]
+        is_scored = any(one.value is not None for one in sample.scores.values())
+        if sample.failure is not None and sample.answer is None and not is_scored:
+            self._journal.append(_failure(number, sample))
+        else:
+            self._journal.append(_reply(number, sample))
+            self._n_answered += 1
+        outcome = _outcome(number, sample)
+        self._outcomes.append(outcome)
+        self._n_characters += sum(len(one.explanation or "") for one in outcome.scores.values())
+        if len(self._outcomes) >= _CHUNK or self._n_characters >= _CHUNK_CHARACTERS:
+            self._append()
+
+    def _append(self) -> None:
+        outcomes, self._outcomes, self._n_characters = self._outcomes, [], 0
+        if outcomes:
+            self._journal.append(Imported(outcomes=outcomes))
+
+    def end(self) -> None:
+        self._append()
+        n_samples = len(self._look.places) * self._look.repeats
+        self._journal.append(RunEnded(accepts_unanswered=self._n_answered < n_samples))
+
+
+def _failure(number: int, sample: LogSample) -> Failure:
+    assert sample.failure is not None  # noqa: S101 - asked for alone where there is one
+    kinds = {"timeout": "timeout", "cancelled": "cancelled"}
+    return Failure(
+        sample=number,
+        role="candidate",
+        error=msgspec.convert(kinds.get(sample.failure.kind, "provider_error"), Any),
+        ends="sample",
+        cause="harness",
+        detail=sample.failure.message,
+    )
+
+
+def _reply(number: int, sample: LogSample) -> Reply:
+    return Reply(
+        sample=number,
+        role="candidate",
+        text=sample.answer,
+        finish_reason=sample.finish_reason,
+        latency_e2e_ms=sample.latency_ms,
+        input_tokens=sample.input_tokens,
+        output_tokens=sample.output_tokens,
+        model_reported=sample.model_reported,
+        own=_own(sample.metadata),
+    )
+
+
+def _own(metadata: Mapping[str, Any]) -> str | None:
+    if not metadata:
+        return None
+    found = canonical_json(all_storable(metadata))
+    if len(found) > _LONGEST_METADATA:
+        return canonical_json({"left_out": f"{len(found):,} bytes of metadata, which stand in the log"}).decode()
+    return found.decode()
+
+
+def _outcome(number: int, sample: LogSample) -> ImportedOutcome:
+    return ImportedOutcome(
+        sample=number,
+        scores={storable(name): _imported(one) for name, one in list(sample.scores.items())[:_MOST_SCORERS]},
+        failure=None if sample.failure is None else sample.failure.message,
+        limit=sample.limit,
+    )
+
+
+def _imported(score: LogScore) -> ImportedScore:
+    return ImportedScore(**msgspec.structs.asdict(score))
