@@ -257,6 +257,7 @@ _FACTS: list[Mutation] = [
     ("a-label-in-a-run", add(1, "label", run_sha256=WRONG, sample=0, labeller="x", field="y")),
     ("a-seal-of-no-segment", add(1, "sealed", segment=1, sha256=WRONG, lines_sha256=WRONG)),
     ("an-outcome-of-nobody", add(1, "outcomes", scorer="x@v1", source_sha256=WRONG, python="3", outcomes=[])),
+    ("an-imported-outcome", add(1, "imported", outcomes=[{"sample": 0, "scores": {"match": {"value": 1.0}}}])),
     ("a-kind-that-is-none", add(1, "bribe")),
     ("keys-in-another-order", _reordered),
     ("a-space", as_bytes("reply", b'","', b'", "')),

@@ -18,7 +18,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     n_invalid: int
 
 
-class Seen(NamedTuple):
+class SeenOutput(NamedTuple):
     """The text that a judge saw in a sample, and the prompt that its target was given; empty where nobody said."""
 
     text: str
@@ -31,4 +31,4 @@ class JudgedTexts(Protocol):
     @property
     def n_outputs(self) -> int: ...
 
-    def seen(self, sample: int) -> Seen: ...
+    def seen(self, sample: int) -> SeenOutput: ...

@@ -228,7 +228,7 @@ def _check_start(state: JournalState, evaluator: Evaluator) -> Iterator[Discrepa
         if sha256 != started.inputs[name]:
             what = f"the plan is of another {name} than the record keeps: {sha256}, and {started.inputs[name]}"
             yield Discrepancy(_FIRST_SEGMENT, 1, what)
-    if len(state.outcomes) and not evaluator.has_outcomes:
+    if (state.outcomes.pythons or len(state.outcomes)) and not evaluator.has_outcomes:
         yield Discrepancy(
             "journal", None, f"has outcomes that were made elsewhere; under {started.spec} there are none"
         )

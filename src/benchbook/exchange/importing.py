@@ -6,9 +6,8 @@ The log is read twice: for its items, and for the facts. Nothing of an unreadabl
 from __future__ import annotations
 
 import tempfile
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,18 @@ from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.conversations import MessageError, check_messages
 from benchbook.evaluators.answers.asking import identity_of
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer, columns_of
 from benchbook.evaluators.imported.metric import ImportedMetric
+from benchbook.exchange.first_look import FirstLook, Values
 from benchbook.exchange.log import ForeignLog, LogSample, LogScore, LogScorer
-from benchbook.record.facts import Failure, Imported, ImportedOutcome, ImportedScore, Reply, RunEnded, RunStarted
+from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded, RunStarted
 from benchbook.record.folder import Inputs, Record, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.text import all_storable, plural, shorten, storable
+from benchbook.text import all_storable, shorten, storable
 
 _CHUNK = 128  # outcomes in a fact
 _CHUNK_CHARACTERS = 64 << 10
@@ -63,7 +62,7 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     run_id = wanted.run_id or new_run_id()
     with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
         items = Path(folder) / f"{_file_name(log.header.task)}.jsonl"
-        look = _FirstLook()
+        look = FirstLook()
         with items.open("wb") as lines:
             for sample in log.samples():
                 line = look.add(sample)
@@ -91,7 +90,7 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     return RunResult(record, derived[0], Stop())
 
 
-def _check(log: ForeignLog, look: _FirstLook) -> None:
+def _check(log: ForeignLog, look: FirstLook) -> None:
     path = next(iter(log.files.values()), Path(log.header.task))
     if not look.places:
         said = f"a log of {log.header.tool} without samples"
@@ -107,110 +106,10 @@ def _file_name(task: str) -> str:
     return plain.strip(".-")[:80] or "log"
 
 
-# ── what is in it ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(slots=True)
-class _Values:
-    """One scorer's values over all samples."""
-
-    n: int = 0
-    least: float = 0.0
-    most: float = 0.0
-    distinct: set[float] = field(default_factory=set)  # the first three
-
-    def add(self, value: float) -> None:
-        self.least = min(self.least, value) if self.n else value
-        self.most = max(self.most, value) if self.n else value
-        self.n += 1
-        if len(self.distinct) < 3:
-            self.distinct.add(value)
-
-
-@dataclass(slots=True)
-class _FirstLook:
-    """The items of a log in their order, which of its samples count, and what its scorers gave."""
-
-    places: dict[str, int] = field(default_factory=dict)  # of items, by id
-    repeats: int = 1
-    n_held: int = 0  # samples, of which the last counts where there are two of one item and repeat
-    values: dict[str, _Values] = field(default_factory=dict)
-    n_doubled: int = 0
-    n_other_prompts: int = 0
-    _prompts: list[int] = field(default_factory=list)  # of each item, the hash of its prompt
-    _last: dict[tuple[int, int], int] = field(default_factory=dict)
-    _counts: array[int] = field(default_factory=lambda: array("b"))  # 1 of each sample that counts, in the log's order
-
-    def add(self, sample: LogSample) -> bytes | None:
-        """Count a sample; the line of its item, where that is a new one."""
-        place = self.places.get(sample.id)
-        line = None
-        if place is None:
-            place = self.places[sample.id] = len(self.places)
-            self._prompts.append(hash(sample.prompt))
-            line = _item_line(sample)
-        elif self._prompts[place] != hash(sample.prompt):
-            self.n_other_prompts += 1
-        self.repeats = max(self.repeats, sample.repeat + 1)
-        key, order = (place, sample.repeat), len(self._counts)
-        if key in self._last:
-            self.n_doubled += 1
-            self._counts[self._last[key]] = 0
-        self._last[key] = order
-        self._counts.append(1)
-        self.n_held = len(self._last)
-        for name, score in sample.scores.items():
-            found = self.values.setdefault(storable(name), _Values())
-            if score.value is not None:
-                found.add(score.value)
-        return line
-
-    def counts(self, order: int) -> bool:
-        """True if the n-th sample of the log is the last of its item and repeat."""
-        return bool(self._counts[order])
-
-    def notes(self) -> Iterator[str]:
-        if self.n_doubled:
-            yield f"{plural(self.n_doubled, 'sample')} of the log stand in it again later: the last counts."
-        if self.n_other_prompts:
-            what = plural(self.n_other_prompts, "sample")
-            yield f"{what} ask something else than the first of the same id: the item has the first one's text."
-
-
-def _item_line(sample: LogSample) -> bytes:
-    item: dict[str, Any] = {"id": _storable_id(sample.id), "prompt": sample.prompt}
-    if not sample.prompt.strip():
-        item["prompt"] = f"not known (item {item['id']})"
-    if sample.references and sample.references[0].strip():
-        item["expected_answer"] = sample.references[0]
-    if len(sample.references) > 1:
-        item["references"] = list(sample.references)
-    if sample.choices:
-        item["choices"] = list(sample.choices)
-    for name in ("context", "category", "group"):
-        if (value := getattr(sample, name)) is not None and value.strip():
-            item[name] = value
-    if sample.messages is not None and (messages := _messages(sample.messages)) is not None:
-        item["messages"] = messages
-    return canonical_json(all_storable(item))
-
-
-def _storable_id(text: str) -> str:
-    return storable(text) if text.strip() else "(no id)"
-
-
-def _messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """The conversation, where it is one that could be asked again; the item's prompt is its transcript otherwise."""
-    try:
-        return check_messages(messages)
-    except MessageError:
-        return None
-
-
 # ── what a record's first fact says of it ────────────────────────────────────────────────────────────────────
 
 
-def _described(log: ForeignLog, look: _FirstLook, wanted: Wanted) -> ImportedLog:
+def _described(log: ForeignLog, look: FirstLook, wanted: Wanted) -> ImportedLog:
     header = log.header
     told = {storable(one.name): one for one in header.scorers}
     names = [*told, *(name for name in look.values if name not in told)][:_MOST_SCORERS]
@@ -241,8 +140,8 @@ def _named(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     return zip(kept, columns_of(kept), strict=True)
 
 
-def _scorer(told: LogScorer, column: str, look: _FirstLook) -> ImportedScorer:
-    found = look.values.get(storable(told.name), _Values())
+def _scorer(told: LogScorer, column: str, look: FirstLook) -> ImportedScorer:
+    found = look.values.get(storable(told.name), Values())
     lowest = 0.0 if told.lowest is None else told.lowest
     highest = 1.0 if told.highest is None else told.highest
     return ImportedScorer(
@@ -257,12 +156,12 @@ def _scorer(told: LogScorer, column: str, look: _FirstLook) -> ImportedScorer:
     )
 
 
-def _on_scale(scorer: ImportedScorer, scale: tuple[float, float], look: _FirstLook) -> ImportedScorer:
+def _on_scale(scorer: ImportedScorer, scale: tuple[float, float], look: FirstLook) -> ImportedScorer:
     is_rate = look.values[scorer.name].distinct <= set(scale)
     return msgspec.structs.replace(scorer, lowest=scale[0], highest=scale[1], is_rate=is_rate)
 
 
-def _headline(scorers: list[ImportedScorer], look: _FirstLook, wanted: Wanted) -> str | None:
+def _headline(scorers: list[ImportedScorer], look: FirstLook, wanted: Wanted) -> str | None:
     """The scorer whose values are the record's score: the one that was asked for, else the first on a known scale.
 
     Raises: ConfigError for one that the log does not have.
@@ -275,7 +174,7 @@ def _headline(scorers: list[ImportedScorer], look: _FirstLook, wanted: Wanted) -
     if wanted.scale is not None and len(names) == 1:
         return names[0]
     for one in scorers:
-        found = look.values.get(one.name, _Values())
+        found = look.values.get(one.name, Values())
         lowest = 0.0 if one.lowest is None else one.lowest
         highest = 1.0 if one.highest is None else one.highest
         if found.n and one.higher_is_better and lowest <= found.least and found.most <= highest:
@@ -286,7 +185,7 @@ def _headline(scorers: list[ImportedScorer], look: _FirstLook, wanted: Wanted) -
 def _run_started(
     run_id: str,
     log: ForeignLog,
-    look: _FirstLook,
+    look: FirstLook,
     metric: ImportedMetric,
     items: Path,
     wanted: Wanted,
@@ -335,7 +234,7 @@ def _model_id(model: str | None) -> str:
 class _Facts:
     """Samples that come one by one, appended as facts: an answer or a failure each, and what the log says of many."""
 
-    def __init__(self, journal: JournalWriter, look: _FirstLook) -> None:
+    def __init__(self, journal: JournalWriter, look: FirstLook) -> None:
         self._journal = journal
         self._look = look
         self._order = 0
@@ -364,7 +263,7 @@ class _Facts:
     def _append(self) -> None:
         outcomes, self._outcomes, self._n_characters = self._outcomes, [], 0
         if outcomes:
-            self._journal.append(Imported(outcomes=outcomes))
+            self._journal.append(LogOutcomes(outcomes=outcomes))
 
     def end(self) -> None:
         self._append()

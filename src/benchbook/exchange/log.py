@@ -72,7 +72,7 @@ class LogScorer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What a log says of itself."""
+    """All that a log says of itself."""
 
     tool: str  # of `tools.TOOLS`
     tool_version: str | None
@@ -165,7 +165,7 @@ class ForeignLog(ABC):
         """
 
     def notes(self) -> list[LogNote]:
-        """What was noticed, of the samples too, once all were read."""
+        """All that was noticed, of the samples too, once all were read."""
         return []
 
     def close(self) -> None:  # noqa: B027 - most hold nothing open
@@ -181,7 +181,7 @@ class ForeignLog(ABC):
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a form could not hold, when a log was written in it: told to whoever exports."""
+    """A loss: something of a log that a form can't hold, for whoever exports."""
 
     what: str  # a sentence without its end: "unscored samples have no score there: 3 went to `error`"
     n: int | None = None

@@ -148,7 +148,7 @@ def _titles() -> str:
 
 
 def _looks_like(seen: Seen) -> str:
-    """What a file seems to be, that no tool of ours wrote, in a few words."""
+    """The kind of thing that a file seems to be, though no tool of ours wrote it, in a few words."""
     if seen.is_folder:
         return "a folder without any log" if seen.names else "an empty folder"
     head = seen.head.lstrip()

@@ -162,8 +162,8 @@ class ImportedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     limit: str | None = None
 
 
-class Imported(_Fact, tag="imported", kw_only=True):
-    """What another tool's log says of some samples: facts, since nobody can compute them again."""
+class LogOutcomes(_Fact, tag="imported", kw_only=True):
+    """Another tool's scores of some samples, as its log has them: facts, since nobody can compute them again."""
 
     outcomes: list[ImportedOutcome]
 
@@ -256,7 +256,7 @@ Fact = (
     | Reply
     | Failure
     | Outcomes
-    | Imported
+    | LogOutcomes
     | Sealed
     | Interrupted
     | Resumed

@@ -20,8 +20,8 @@ from benchbook.record.facts import (
     FIRST_PREV,
     Fact,
     Failure,
-    Imported,
     ImportedOutcome,
+    LogOutcomes,
     Outcome,
     Outcomes,
     Reply,
@@ -298,7 +298,7 @@ class OutcomeIndex:
     def __len__(self) -> int:
         return len(self._places)
 
-    def add(self, line: JournalLine, fact: Outcomes | Imported) -> None:
+    def add(self, line: JournalLine, fact: Outcomes | LogOutcomes) -> None:
         place = line.segment << _OFFSET_BITS | line.offset
         self._places.extend(one.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place for one in fact.outcomes)
         if isinstance(fact, Outcomes):

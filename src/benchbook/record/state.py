@@ -12,8 +12,8 @@ from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.facts import (
     FIRST_PREV,
     Failure,
-    Imported,
     Interrupted,
+    LogOutcomes,
     Outcomes,
     Reply,
     Resumed,
@@ -100,7 +100,7 @@ class JournalState:
                 is_judge = reply.role == "judge"
                 reported = self.judges_reported[reply.judge] if is_judge else self.candidate_reported
                 reported.add(reply.model_reported, reply.fingerprint)
-            case Outcomes() | Imported() as outcomes:
+            case Outcomes() | LogOutcomes() as outcomes:
                 self.outcomes.add(line, outcomes)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted
@@ -119,7 +119,7 @@ def _samples_of(line: JournalLine) -> Iterable[int]:
     match line.fact:
         case Reply(sample=sample) | Failure(sample=sample):
             return (sample,)
-        case Outcomes(outcomes=outcomes) | Imported(outcomes=outcomes):
+        case Outcomes(outcomes=outcomes) | LogOutcomes(outcomes=outcomes):
             return (one.sample for one in outcomes)
         case _:
             return ()

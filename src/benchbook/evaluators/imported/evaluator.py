@@ -18,7 +18,7 @@ from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.imported.log import IMPORTED, SPEC, ImportedLog
 from benchbook.evaluators.imported.metric import ImportedMetric
 from benchbook.record.derived_files import Discrepancy
-from benchbook.record.facts import Failure, Imported, Reply, RunStarted
+from benchbook.record.facts import Failure, LogOutcomes, Reply, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.reading import read_journal
 from benchbook.record.state import JournalState
@@ -105,7 +105,7 @@ def _faults_of_outcomes(record: Record, log: ImportedLog) -> list[Discrepancy]:
     seen: set[int] = set()
     names = {one.name for one in log.scorers}
     for line in read_journal(record.journal):
-        if not isinstance(line.fact, Imported):
+        if not isinstance(line.fact, LogOutcomes):
             continue
         where = (f"journal/{line.segment:06d}.jsonl", line.number)
         if any(not names.issuperset(one.scores) for one in line.fact.outcomes):

@@ -84,7 +84,7 @@ class ImportedMetric(Metric):
         return f"the log says of its eval that it is {log.status.replace('_', ' ')}{said}"
 
     def first_warnings(self, counted: Counted) -> Iterator[str]:
-        """What the log lacks, and what was noticed about it, before any number."""
+        """The samples that the log lacks, and all that was noticed about it, before any number."""
         log = self.log
         if log.n_claimed is not None and log.n_claimed > log.n_held:
             yield (

@@ -19,7 +19,7 @@ from benchbook.evalsets.output_sets import Output, OutputSet, read_outputs
 from benchbook.evalsets.table_columns import id_at, is_missing, text_at
 from benchbook.evalsets.tables import TableForm, read_table
 from benchbook.evaluators.derivation import derivation_of
-from benchbook.evaluators.experiments import Seen
+from benchbook.evaluators.experiments import SeenOutput
 from benchbook.evaluators.protocol.evaluation_rows import Asked, CellId, JudgedText, asked_about
 from benchbook.evaluators.protocol.findings import Edition, SameModel
 from benchbook.evaluators.protocol.folders import protocol_of
@@ -236,10 +236,10 @@ class ProtocolSamples:
         """The text that the judge saw."""
         return self.text(sample.output) if sample.probe is None else JudgedText(sample.probe.text)
 
-    def seen(self, sample: int) -> Seen:
+    def seen(self, sample: int) -> SeenOutput:
         """The text and the task of a sample."""
         found = self[sample]
-        return Seen(self.text_of(found).text, self.task_of(found))
+        return SeenOutput(self.text_of(found).text, self.task_of(found))
 
     def _read_text(self, output: int) -> JudgedText:
         return JudgedText(self.output_set.text(self.outputs[output]))
