@@ -15,20 +15,23 @@ settings.register_profile("benchbook", deadline=None, suppress_health_check=[Hea
 settings.register_profile("fast", settings.get_profile("benchbook"), max_examples=20)
 settings.load_profile("benchbook")
 
+ASKED_FOR = ("attack", "peers")
+
 # As in Benchbook's own processes: the collector looks less often at long-lived objects.
 gc.set_threshold(10_000, 20, 50)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the attack out unless it is asked for, whatever else is selected.
+    """Leave out what runs only when it is asked for, whatever else is selected.
 
     Put groups that need a worker to themselves first: begun last, the longest would keep the others waiting.
     """
-    if "attack" not in config.getoption("markexpr"):
-        left_out = [item for item in items if item.get_closest_marker("attack") is not None]
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if item.get_closest_marker("attack") is None]
+    for mark in ASKED_FOR:
+        if mark not in config.getoption("markexpr"):
+            left_out = [item for item in items if item.get_closest_marker(mark) is not None]
+            if left_out:
+                config.hook.pytest_deselected(items=left_out)
+                items[:] = [item for item in items if item.get_closest_marker(mark) is None]
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
