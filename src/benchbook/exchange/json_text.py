@@ -1,4 +1,6 @@
-"""JSON as other tools write it: NaN and Infinity among the numbers, and an error that says where it makes no sense."""
+"""JSON as other tools write it: NaN and Infinity among the numbers, halves of characters in the texts, and an error
+that says where it makes no sense.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from benchbook.text import shorten
 _Type = TypeVar("_Type")
 
 # A string, which is left as it is, or a bare word that is no JSON.
-_BARE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
+_BARE = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
 NOT_A_NUMBER = "NaN"
+# An escape: of a whole character outside the first plane, of a half alone, or any other.
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 
 
 def decoded(data: bytes, form: type[_Type], path: str | Path, *, line: int | None = None, within: str = "") -> _Type:
-    """One JSON value of a form. A bare NaN or Infinity, as Python's `json` writes it, is the text of that name.
+    """One JSON value of a form. A bare NaN or Infinity, as Python's `json` writes it, is the text of that name; half a
+    character (a lone surrogate), as JavaScript and Python write it, is the text of its escape, as `storable` has it.
 
     `within` is the member of an archive that it stands in.
 
@@ -29,8 +34,9 @@ def decoded(data: bytes, form: type[_Type], path: str | Path, *, line: int | Non
     try:
         return msgspec.json.decode(data, type=ready(form))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if not isinstance(error, RecursionError) and (b"NaN" in data or b"Infinity" in data):
-            plain = _BARE.sub(_as_text, data)
+        if not isinstance(error, RecursionError):
+            plain = _BARE.sub(_as_text, data) if b"NaN" in data or b"Infinity" in data else data
+            plain = _ESCAPE.sub(_whole, plain) if b"\\ud" in plain or b"\\uD" in plain else plain
             if plain != data:
                 return decoded(plain, form, path, line=line, within=within)
         raise unreadable(error, path, line=line, within=within) from None
@@ -51,3 +57,7 @@ def unreadable(error: Exception, path: str | Path, *, line: int | None = None, w
 def _as_text(match: re.Match[bytes]) -> bytes:
     found = match[0]
     return found if found.startswith(b'"') else b'"' + found + b'"'
+
+
+def _whole(match: re.Match[bytes]) -> bytes:
+    return b"\\\\u" + match[1].lower() if match[1] else match[0]
