@@ -43,7 +43,8 @@ Formula = Literal[
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A number that the log states of its samples.
 
-    `scorer` is the name by which samples hold the values it was made of; empty for a number of the samples themselves.
+    `scorer` is the name by which samples hold the values it was made of; empty for a number of the samples themselves,
+    as `field` of their metadata holds it: a sample without it adds nothing.
     `formula` is None where it can't be computed again here, and `why_not` says why in words. Of `reducer`, by which an
     item's repeats are made one value before: mean, median, mode, max, at_least_<k>, pass_at_<k>; None: they are not.
     """
@@ -54,6 +55,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     where: str  # its place in the log, as `results.scores[0].metrics.accuracy`
     formula: Formula | None = None
     why_not: str = ""
+    field: str | None = None  # the values are the numbers in this field of the samples' metadata, and no scorer's
+    of_file: Formula | None = None  # follows from the samples of all logs in the file, where this one's do not suffice
     reducer: str | None = None
     clusters: str | None = None  # by this field of the samples' metadata
     only: tuple[str, str] | None = None  # of samples whose metadata has this value in this field
