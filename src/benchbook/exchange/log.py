@@ -26,8 +26,16 @@ Formula = Literal[
     "min",
     "max",
     "median",
+    "upper_median",  # of two in the middle the higher
     "sum",
     "share_of_ones",  # values of 1, of all
+    "mean_of_means",  # of the clusters', as `Claim.clusters` names them, however large they are
+    "pooled_stderr",  # of the mean: sqrt(q / (n - clusters) / n), q the squared distances from a value's cluster's mean
+    "perplexity",  # exp(-mean)
+    "weighted_perplexity",  # exp(-sum of a / sum of b), of a value's parts (a, b)
+    "bits_per_unit",  # -sum of a / sum of b / ln 2, of its parts (a, b)
+    "f1",  # of label 1, of its parts: the right label and the one given, each 0 or 1
+    "matthews",  # Matthews' correlation of its parts: the right label and the one given, of any number of labels
     "n_samples",  # that are held
     "n_scored",
     "n_unscored",
@@ -93,14 +101,18 @@ class LogHeader(msgspec.Struct, frozen=True, kw_only=True):
     generation_params: Mapping[str, Any] = {}
     prompt_template: str | None = None
     error: str | None = None  # for which the whole eval ended
+    samples_of: tuple[str, ...] = ()  # tasks with logs of their own that hold these samples: it is a group of them
     metadata: Mapping[str, Any] = {}  # whatever else identifies it
 
 
 class LogScore(msgspec.Struct, kw_only=True, gc=False):
-    """One scorer's word on one sample. `value` is a number on the scorer's own scale; None: unscored, and why."""
+    """One scorer's word on one sample. `value` is a number on the scorer's own scale; None: unscored, and why, or there
+    are `parts`.
+    """
 
     value: float | None
     unscored: str | None = None  # NaN, an error of the scorer, skipped …; a word or a few
+    parts: tuple[float, ...] | None = None  # instead of a value: numbers of which only all samples' make one
     said: str | None = None  # the value as the log has it, where that is no number: "C", "I"
     passed: bool | None = None  # as the log says; None: it does not
     answer: str | None = None  # what was compared: the answer as the scorer extracted it
