@@ -23,6 +23,8 @@ Formula = Literal[
     "stderr_of_clusters",  # the same by clusters, as `Claim.clusters` names them
     "std",  # ddof 1
     "var",  # ddof 1
+    "population_std",  # ddof 0
+    "population_var",  # ddof 0
     "min",
     "max",
     "median",
@@ -66,6 +68,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     field: str | None = None  # the values are the numbers in this field of the samples' metadata, and no scorer's
     of_file: Formula | None = None  # follows from the samples of all logs in the file, where this one's do not suffice
     reducer: str | None = None
+    of_repeats: bool = False  # of each repeat's mean: of all trials, say, or epochs; and not of the values themselves
     clusters: str | None = None  # by this field of the samples' metadata
     only: tuple[str, str] | None = None  # of samples whose metadata has this value in this field
     decimals: int | None = None  # the log rounds it to so many; None: it has all digits
