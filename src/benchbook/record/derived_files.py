@@ -204,8 +204,23 @@ def _check_of_one_time(record: Record, ends: _Ends) -> None:
     for path in (record.aggregates, record.decision):
         with suppress(FileNotFoundError):
             if path.name in ends.derived and sha256_of(path) != ends.derived[path.name]:
-                why = "was changed: it does not have the hash that manifest.json names; `benchbook rescore` the run"
-                raise RecordError(f"{path}: {why_unreadable(path, why)}")
+                raise _changed(path)
+
+
+def check_derived(record: Record, name: str) -> None:
+    """Hold a derived file, such as a table, against the hash that the manifest has of it. Raises: RecordError."""
+    ends = _ends_of(record)
+    path = record.path / name
+    try:
+        if ends is not None and name in ends.derived and sha256_of(path) != ends.derived[name]:
+            raise _changed(path)
+    except OSError as error:
+        raise RecordError(f"{path}: can't be read ({error.strerror}); `benchbook rescore` the run") from None
+
+
+def _changed(path: Path) -> RecordError:
+    why = "was changed: it does not have the hash that manifest.json names; `benchbook rescore` the run"
+    return RecordError(f"{path}: {why_unreadable(path, why)}")
 
 
 def _last_lines(segments: list[Path]) -> Iterator[tuple[Path, bytes]]:

@@ -170,6 +170,17 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
                     yield msgspec.convert(row, kind)
 
 
+def read_frames(path: Path) -> Iterator[polars.DataFrame]:
+    """The same as frames, one a row group. Raises: RecordError for a file that is no table."""
+    import polars as pl
+
+    with _reading(path) as file:
+        for group in range(file.num_row_groups):
+            frame = pl.from_arrow(file.read_row_group(group))
+            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
+            yield frame
+
+
 def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
     """The row of a sample; None if the table has none. From other row groups only the numbers are read.
 
