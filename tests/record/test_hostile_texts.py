@@ -27,10 +27,13 @@ from benchbook.record.facts import (
     DrawnStratum,
     Fact,
     Failure,
+    ImportedOutcome,
+    ImportedScore,
     Interrupted,
     Label,
     LabelScale,
     LabelsStarted,
+    LogOutcomes,
     Outcome,
     Outcomes,
     Reply,
@@ -67,6 +70,9 @@ EXAMPLES: tuple[Fact, ...] = (
     Outcomes(
         scorer="a@v1", source_sha256="", python="3",
         outcomes=[Outcome(sample=0, score=1, values={"a": "b", "c": 1}), Outcome(sample=1, fault="no")],
+    ),
+    LogOutcomes(
+        outcomes=[ImportedOutcome(sample=0, scores={"a": ImportedScore(value=0.5, said="t")}, failure="t", limit="t")]
     ),
     Sealed(segment=1, sha256="", lines_sha256=""),
     Interrupted(reason=""),

@@ -317,4 +317,4 @@ def _outcome(number: int, sample: LogSample) -> ImportedOutcome:
 
 
 def _imported(score: LogScore) -> ImportedScore:
-    return ImportedScore(**msgspec.structs.asdict(score))
+    return msgspec.convert(score, ImportedScore, from_attributes=True)

@@ -295,7 +295,7 @@ def _kind_of(cause: str) -> str:
 
 
 def _asked(item: Item, template: PromptTemplate | None) -> list[dict[str, Any]] | None:
-    """What was sent, where that is not the prompt alone."""
+    """All that was sent, where that is not the prompt alone."""
     asked = item.messages if template is None else template.render(item)
     if isinstance(asked, str):
         return None if asked == item.prompt else [{"role": "user", "content": asked}]
@@ -324,7 +324,7 @@ def _status(manifest: Mapping[str, Any]) -> LogStatus:
 
 
 def _identity(manifest: Mapping[str, Any], decision: Any) -> dict[str, Any]:
-    """What names the record: its hash first, by which `benchbook verify --expect` holds it; and what it decided."""
+    """All that names the record: its hash first, by which `benchbook verify --expect` holds it; and what it decided."""
     told = {name: manifest[name] for name in _IDENTITY if manifest.get(name) not in (None, "", {}, [])}
     decided = msgspec.to_builtins(decision) or {}
     word = decided.get("decision") or decided.get("verdict")

@@ -146,6 +146,7 @@ class ImportedScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     value: float | None = None
     unscored: str | None = None
+    parts: tuple[float, ...] | None = None  # numbers of which only those of all samples make a value
     said: str | None = None  # the value as the log has it, where that is no number
     passed: bool | None = None
     answer: str | None = None  # what the scorer compared

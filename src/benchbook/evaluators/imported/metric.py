@@ -216,7 +216,8 @@ class _OfRun(ImportedMetric):
         if score is None:
             return f"{self.headline.name} says nothing of it"
         if score.value is None:
-            return score.unscored or f"{self.headline.name} has no value for it"
+            together = "has a value of all samples together alone" if score.parts else "has no value for it"
+            return score.unscored or f"{self.headline.name} {together}"
         if not 0 <= _on_scale(score, self.headline) <= NANO:
             return f"{self.headline.name} gave a value outside its scale"
         return None
