@@ -124,6 +124,14 @@ class Comparison:
         return sum(self.counts.values()) - self.n_compared + self.n_unscored
 
     @property
+    def n_by_id(self) -> int:
+        """Compared items that two tools put otherwise: their ids and expected answers agree, and not their texts."""
+        if "prompt_b" not in self.items.columns:
+            return 0
+        rows = self.items.filter(self.items["class"].is_in(COMPARED))
+        return len(rows) - rows["prompt_b"].null_count()
+
+    @property
     def n_changed(self) -> int:
         """Items of both runs in which anything changed."""
         return len(self._changes)
@@ -173,7 +181,7 @@ def compare(
     """
     _check(a, b, confidence, margin)
     metrics = common_metrics(a.columns, b.columns)
-    items, n_unscored = paired_items(a.items, b.items, metrics)
+    items, n_unscored = items_of_pair(a, b)
     sizes = dict(items["class"].value_counts().iter_rows())
     rows = _compared_rows(items, metrics)
 
@@ -196,6 +204,21 @@ def compare(
         metadata=metadata_difference(a.manifest, b.manifest),
         n_unscored=n_unscored,
     )
+
+
+def items_of_pair(a: ComparedRun, b: ComparedRun) -> tuple[polars.DataFrame, int]:
+    """The items of two runs of one scorer side by side, as `paired_items` has them.
+
+    Raises: UsageError where other tools asked for both, and none of their items is in both.
+    """
+    by_ids = a.columns.asked_elsewhere and b.columns.asked_elsewhere
+    items, n_unscored = paired_items(a.items, b.items, common_metrics(a.columns, b.columns), by_ids=by_ids)
+    if by_ids and items["class"].is_in(("only_in_a", "only_in_b")).all():
+        raise UsageError(
+            f"{a.name} and {b.name} have no item in common: neither their texts agree, nor their ids with the expected "
+            "answers; compare logs of one task"
+        )
+    return items, n_unscored
 
 
 def _check(a: ComparedRun, b: ComparedRun, confidence: float, margin: float | None) -> None:

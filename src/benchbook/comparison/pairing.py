@@ -134,7 +134,7 @@ _OUTCOMES = (
 
 
 def paired_items(
-    a: polars.DataFrame, b: polars.DataFrame, metrics: Sequence[ComparedMetric] = ()
+    a: polars.DataFrame, b: polars.DataFrame, metrics: Sequence[ComparedMetric] = (), *, by_ids: bool = False
 ) -> tuple[polars.DataFrame, int]:
     """A row an item of either run: A's in their order, then B's others in theirs. `a` and `b` are `compared_items`.
 
@@ -144,6 +144,9 @@ def paired_items(
     taken in order; else, with the expected answer as the only change, they are one `expected_changed`. What has no
     partner, or a score in one run only, is `only_in_a` or `only_in_b`; where the other run was not answered (R1.3a),
     its `unanswered_why_b` or `unanswered_why_a` says so.
+
+    With `by_ids`, of runs that other tools asked for: an id and an expected answer that both have, too, where these go
+    together in (nearly) all ids that both have: tools put the same item otherwise. Such a row has B's `prompt_b`.
 
     Columns: class, the item's facts (A's where it is in A), `item_id_b` and `expected_b` (B's), and each outcome with
     `_a` or `_b` behind its name; then those of `metrics` that both have.
@@ -155,8 +158,11 @@ def paired_items(
     same_ids = a["item_id"].equals(b["item_id"])  # nearly always, and then no join is needed
     rows = pl.concat([left, right], how="horizontal") if same_ids else _joined_by(["item_id"], left, right)
     if len(rows) == len(left) == len(right) and rows.select(_same_asked().all()).item():
-        return _with_classes(rows.with_columns(matched=pl.lit(value=True)), names)
-    return _with_classes(_matched(left, right), names)
+        rows = rows.with_columns(matched=pl.lit(value=True))
+    else:
+        rows = _matched(left, right, by_ids=by_ids)
+    items, n_unscored = _with_classes(rows, names)
+    return (items if by_ids else items.drop("prompt_b")), n_unscored
 
 
 def _named(items: polars.DataFrame, ending: str, metrics: Sequence[str]) -> polars.DataFrame:
@@ -169,8 +175,13 @@ def _same_asked() -> polars.Expr:
     return pl.all_horizontal(*(pl.col(f"{name}_a").eq_missing(pl.col(f"{name}_b")) for name in _ASKED))
 
 
-def _matched(left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFrame:
-    """Match by id and all that was asked; then by what was asked; then by id where only the expected answer differs."""
+_BY_ID = ["item_id", "expected"]
+_AGREE = 0.95  # of the ids that two runs share, the least share with one expected answer: these are the same items
+
+
+def _matched(left: polars.DataFrame, right: polars.DataFrame, *, by_ids: bool) -> polars.DataFrame:
+    """Match by id and all that was asked; then by what was asked; with `by_ids`, by id and expected answer; then by id
+    where only the expected answer differs."""
     import polars as pl
 
     left, right = left.with_row_index("order_a"), right.with_row_index("order_b")
@@ -178,8 +189,11 @@ def _matched(left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFram
     for keys, matched in (
         (["item_id", *_ASKED], True),
         ([*_ASKED, "place"], True),
+        (_BY_ID, True),
         (["item_id", "prompt", "context"], False),
     ):
+        if keys == _BY_ID and not (by_ids and _ids_agree(left, right)):
+            continue
         if "place" in keys:  # of the items that ask the same, the n-th meets the n-th
             left, right = _with_places(left, "_a"), _with_places(right, "_b")
         pairs = _joined_by(keys, left, right).with_columns(matched=pl.lit(matched))
@@ -189,6 +203,13 @@ def _matched(left: polars.DataFrame, right: polars.DataFrame) -> polars.DataFram
     rows = pl.concat([*found, left, right], how="diagonal")
     last = pl.col("order_a").is_null()
     return rows.sort(last, pl.when(last).then(pl.col("order_b")).otherwise(pl.col("order_a")))
+
+
+def _ids_agree(left: polars.DataFrame, right: polars.DataFrame) -> bool:
+    """True if the ids that both have name the same items, as far as their expected answers tell."""
+    shared = _joined_by(["item_id"], left, right).drop_nulls(["expected_a", "expected_b"])
+    n_alike = int((shared["expected_a"] == shared["expected_b"]).sum())
+    return len(shared) > 0 and n_alike >= _AGREE * len(shared)
 
 
 def _with_places(items: polars.DataFrame, ending: str) -> polars.DataFrame:
@@ -235,6 +256,7 @@ def _with_classes(rows: polars.DataFrame, metrics: Sequence[str]) -> tuple[polar
         *asked,
         "item_id_b",
         "expected_b",
+        pl.when(pl.col("prompt_a").ne_missing(pl.col("prompt_b"))).then("prompt_b").alias("prompt_b"),
         *outcomes,
     )
     return items, len(rows) - len(items)

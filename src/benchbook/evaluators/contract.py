@@ -101,6 +101,7 @@ class ComparedColumns:
     metrics: tuple[ComparedMetric, ...] = ()  # shown beside the score
     is_graded: bool = True  # scores lie between 0 and 1, too, so that passing is another question
     has_every_item: bool = False  # there is a row for each item, asked or not, in the order of the set (A5)
+    asked_elsewhere: bool = False  # by another tool, whose prompts may put the same item otherwise
     tells_containment: bool = False  # `miss_reason` tells whether the expected answer stands inside the text (A7)
 
 

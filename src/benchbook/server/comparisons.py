@@ -7,10 +7,10 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from benchbook.comparison.compared import Comparison, compare, compare_runs
+from benchbook.comparison.compared import Comparison, compare, compare_runs, items_of_pair
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import History, history, leaderboard
-from benchbook.comparison.pairing import common_metrics, paired_items
+from benchbook.comparison.pairing import paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.comparison.text_difference import text_difference
 from benchbook.evaluators.exact import NANO
@@ -190,7 +190,7 @@ def _item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: 
     def make() -> RowList:
         if a.spec.partition("@")[0] != b.spec.partition("@")[0]:
             compare(a, b)  # says why they can't be compared
-        items, _ = paired_items(a.items, b.items, common_metrics(a.columns, b.columns))
+        items, _ = items_of_pair(a, b)
         return RowList(_listed(items, 0), _list_name(runs))
 
     return services.kept.get(("items", *_key(runs)), make, lambda rows: rows.n_bytes)

@@ -50,6 +50,8 @@ _LONGEST_VALUE, _BEFORE_CHANGE = 120, 30
 def first_line(pair: Comparison) -> str:
     """How many items are compared, and how many are left out and why."""
     line = f"{plural(pair.n_compared, 'item')} compared"
+    if n := pair.n_by_id:
+        line += f" ({n:,} of them by id and expected answer: the two tools put them otherwise)"
     if not pair.n_left_out:
         return f"{line}, none left out."
     lacking = {run: _not_answered(pair, run) for run in "ab"}

@@ -80,6 +80,7 @@ class ImportedEvaluator(AnswersEvaluator):
             super().compared,
             reasons=("error", "miss_reason", "unscored", "candidate_error"),
             metrics=(*of_each, *super().compared.metrics),
+            asked_elsewhere=True,
         )
 
 
