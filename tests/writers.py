@@ -191,6 +191,13 @@ def _readable_set(folder: Path) -> set[str]:
     return {ENDED} if (folder / "set").is_dir() else set()
 
 
+_EXPORT = ("export", "run", "--to", "csv", "--out", "a.csv")
+
+
+def _to_export(folder: Path) -> None:
+    scored(folder, PREDICTIONS[:2], ITEMS[:2])
+
+
 def _checkpoint(folder: Path, say: Say) -> None:
     with CheckpointEvaluation(folder / "items.jsonl", folder / "checkpoints") as evaluation:
         evaluation.evaluate(100, lambda prompts: ["2" for _ in prompts])
@@ -338,6 +345,11 @@ WRITERS = {
         modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),
         prepare=_to_archive, act=command("judge", "archive", "run", "--out", "archive"),
         seen=lambda folder: files(folder / "archive"), is_slow=True,
+    ),
+    "export": Writer(
+        modules=("exchange/exporting.py",), prepare=_to_export, act=command(*_EXPORT), again=or_refused(*_EXPORT),
+        kept=lambda folder: {ENDED} if (folder / "a.csv").read_bytes() else set(),
+        seen=lambda folder: (folder / "a.csv").read_bytes(),
     ),
     "checkpoint": Writer(
         modules=("integrations/checkpoint_evaluation.py",), prepare=_to_score, act=_checkpoint, seen=_checkpoint_files,

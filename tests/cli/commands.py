@@ -39,6 +39,7 @@ COMMANDS = (
     "evalset show in:items.jsonl",
     "evalset validate in:items.jsonl in:script.json",
     "experiment e --html out:e.html --runs in:runs",
+    "export in:runs/run --to csv --out out:samples.csv --runs in:runs",
     "gate in:runs/run --confidence none --runs in:runs",
     "gate in:runs/b --baseline in:runs/a --junit out:junit.xml --runs in:runs",
     "grid in:grid.toml",

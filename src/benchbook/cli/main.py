@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "Show what is installed, which providers answer, and how a config reads.",
     "evalset": "Validate, show, compare or start eval sets.",
     "experiment": "Take the runs of one experiment together, its plans side by side.",
+    "export": "Write a run in another tool's form, or as a table.",
     "gate": "Exit 0 only if a run is READY.",
     "grid": "Run one experiment over several models, prompts or other settings.",
     "import": "Make records of other tools' logs.",

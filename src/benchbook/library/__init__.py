@@ -2,6 +2,7 @@
 
 from benchbook.evaluators.scorers.scorer import Scorer, scorer
 from benchbook.library.api import (
+    export,
     grid,
     judge,
     judge_async,
@@ -26,6 +27,7 @@ __all__ = [
     "Scorer",
     "ScorerRun",
     "compare",
+    "export",
     "grid",
     "judge",
     "judge_async",

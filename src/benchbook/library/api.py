@@ -19,6 +19,7 @@ from benchbook.evaluators.registry import answers_evaluator, resume_run, setting
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, values_of
 from benchbook.evaluators.verify import Verification
+from benchbook.exchange.exporting import SAMPLES, Exported, export_record
 from benchbook.labels.verify import verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
 from benchbook.record.folder import open_record
@@ -102,6 +103,16 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
     People's labels are held against the run that they name, where it lies beside them.
     """
     return verify_record(open_record(path), expect=expect)
+
+
+def export(run: str | Path | Run, *, to: str, out: str | Path, table: str = SAMPLES) -> Exported:
+    """Write a run in the form of another tool (`to="inspect"`), or a table of it (`to="csv"`), as `benchbook export`
+    does: into a new file, or a new folder where the form has several files. `lost` says what the form can't hold.
+
+    Raises: UsageError for a form that is not known, for `out` that is there, and where the form can't hold the run at
+    all; RecordError.
+    """
+    return export_record(run.record if isinstance(run, Run) else open_record(run), to, out, table=table)
 
 
 @contextmanager
