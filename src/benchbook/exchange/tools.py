@@ -74,7 +74,7 @@ class Tool:
 
 
 # In the order in which they are tried: what is surest to recognise comes first.
-TOOLS: tuple[Tool, ...] = ()
+TOOLS: tuple[Tool, ...] = (Tool("lm_eval", "lm-evaluation-harness"),)
 
 
 def tool_named(name: str) -> Tool:
