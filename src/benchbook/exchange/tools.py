@@ -74,7 +74,10 @@ class Tool:
 
 
 # In the order in which they are tried: what is surest to recognise comes first.
-TOOLS: tuple[Tool, ...] = (Tool("lm_eval", "lm-evaluation-harness"),)
+TOOLS: tuple[Tool, ...] = (
+    Tool("lm_eval", "lm-evaluation-harness"),
+    Tool("every_eval_ever", "Every Eval Ever"),
+)
 
 
 def tool_named(name: str) -> Tool:
