@@ -205,6 +205,9 @@ def test_an_error_over_items_that_were_asked_twice_is_of_their_means(tmp_path: P
     assert log.header.n_claimed == 4  # of two items, each twice
 
 
+_BY_X = {"metric_parameters": {"aggregation": "x"}}
+
+
 @pytest.mark.parametrize(
     ("config", "formula", "reducer", "why_not"),
     [
@@ -215,7 +218,7 @@ def test_an_error_over_items_that_were_asked_twice_is_of_their_means(tmp_path: P
         ({"metric_name": "Median score"}, "median", None, ""),
         ({"metric_kind": "pass_at_k", "metric_parameters": {"k": 4}}, "mean", "pass_at_4", ""),
         ({"metric_kind": "pass_at_k", "metric_parameters": {"k": 1}}, "mean", None, ""),
-        ({"metric_parameters": {"aggregation": "x"}}, None, None, "it is aggregated by x, which is not done again here"),
+        (_BY_X, None, None, "it is aggregated by x, which is not done again here"),
     ],
 )  # fmt: skip
 def test_which_formula_a_metric_has(
