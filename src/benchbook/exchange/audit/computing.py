@@ -1,0 +1,276 @@
+"""Computes a number from what is kept of the samples, in the way that the log names, or in another."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import fsum, isnan, sqrt
+from typing import Literal
+
+from benchbook.exchange.audit.kept import (
+    DOUBLED,
+    ENTRY,
+    FAILED,
+    LONG,
+    PASS_KNOWN,
+    PASSED,
+    SCORED,
+    KeptSamples,
+    LabelColumn,
+    ScoreColumn,
+    places_by,
+)
+from benchbook.exchange.audit.reducers import median, reduced
+from benchbook.exchange.log import Claim
+
+COUNTS = frozenset({"n_samples", "n_scored", "n_unscored", "n_passed", "n_failed", "n_errors"})
+TOKENS = frozenset({"sum_of_input_tokens", "sum_of_output_tokens", "sum_of_tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a number is made: of which samples and values, by which reducer and formula.
+
+    `as_zero` counts what has no value (all of it, that of failed samples), or what has a long text, as 0; `without`
+    leaves out samples with these marks; `first` takes so many of the log's order; `all_doubled` counts doubled samples
+    as often as they are there; `spread_over_all` divides by n, not by n - 1.
+    """
+
+    scorer: str
+    formula: str
+    reducer: str | None = None
+    threshold: float = 1.0
+    clusters: str | None = None
+    only: tuple[str, str] | None = None
+    as_zero: Literal["unscored", "failed", "long"] | None = None
+    without: int = 0
+    first: int | None = None
+    all_doubled: bool = False
+    spread_over_all: bool = False
+    clusters_corrected: bool = True
+
+
+def way_of(claim: Claim) -> Way:
+    """The way that a claim names."""
+    return Way(claim.scorer, claim.formula or "", claim.reducer, clusters=claim.clusters, only=claim.only)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The values that a number is made of, and the cluster of each; `n_unscored` had none."""
+
+    values: Sequence[float]
+    clusters: Sequence[int] | None
+    n_unscored: int
+
+
+def column_of(kept: KeptSamples, scorer: str) -> ScoreColumn | None:
+    """A scorer's column; for a number of the samples themselves, that of the only scorer there is."""
+    if scorer or scorer in kept.scores:
+        return kept.scores.get(scorer)
+    return next(iter(kept.scores.values())) if len(kept.scores) == 1 else None
+
+
+def taken(kept: KeptSamples, way: Way) -> Taken:
+    """The values, in the log's order, or by items where repeats are reduced."""
+    column = column_of(kept, way.scorer)
+    if column is None:
+        return Taken((), None, 0)
+    labels = None if way.clusters is None else _field(kept, way.clusters)
+    values, clusters, n_unscored = array("d"), array("I"), 0
+    for places in _places(kept, way):
+        found = [one for at in places if not isnan(one := _value(kept, column, way, at))]
+        one = _as_one(found, way, len(places))
+        if one is None:
+            n_unscored += 1
+            continue
+        values.append(one)
+        if labels is not None:
+            clusters.append(labels.codes[places[0]])
+    return Taken(values, None if labels is None else clusters, n_unscored)
+
+
+def _as_one(values: list[float], way: Way, n: int) -> float | None:
+    if way.reducer is None:
+        return values[0] if values else None
+    return reduced(values, way.reducer, n, way.threshold)
+
+
+def _field(kept: KeptSamples, name: str) -> LabelColumn | None:
+    """The values of a field; None where no sample has it."""
+    found = kept.fields.get(name)
+    return found if found is not None and found.n else None
+
+
+def _places(kept: KeptSamples, way: Way) -> Iterator[Sequence[int]]:
+    """The samples that make one value each: one, or all of an item."""
+    n = kept.n if way.first is None else min(way.first, kept.n)
+    without = way.without | (0 if way.all_doubled else DOUBLED)
+    flags = kept.flags
+    codes, wanted = None, None
+    if way.only is not None:
+        labels = kept.fields.get(way.only[0])
+        wanted = None if labels is None else labels.code_of(way.only[1])
+        if labels is None or wanted is None:
+            return
+        codes = labels.codes
+    if way.reducer is None or kept.n_items == kept.n:
+        for at in range(n):
+            if not flags[at] & without and (codes is None or codes[at] == wanted):
+                yield (at,)
+        return
+    for places in places_by(kept.items, kept.n_items):
+        chosen = [at for at in places if at < n and not flags[at] & without and (codes is None or codes[at] == wanted)]
+        if chosen:
+            yield chosen
+
+
+def _value(kept: KeptSamples, column: ScoreColumn, way: Way, at: int) -> float:
+    value = column.values[at]
+    if way.as_zero is None:
+        return value
+    flag = kept.flags[at]
+    if way.as_zero == "long":
+        return 0.0 if flag & LONG else value
+    return 0.0 if isnan(value) and (way.as_zero == "unscored" or flag & FAILED) else value
+
+
+def computed(kept: KeptSamples, way: Way) -> tuple[float | None, int]:
+    """The number, and of how many values it is; None where there is none to compute.
+
+    Raises: OverflowError, ValueError for values that no number can be made of.
+    """
+    if way.formula in COUNTS:
+        return float(counted(kept, way)), kept.n_held
+    found = taken(kept, way)
+    return _NUMBERS[way.formula](found, way), len(found.values)
+
+
+def is_computable(formula: str) -> bool:
+    return formula in _NUMBERS or formula in COUNTS or formula in TOKENS
+
+
+def counted(kept: KeptSamples, way: Way) -> int:
+    """A count of samples; of items where repeats are reduced first."""
+    match way.formula:
+        case "n_samples":
+            return sum(len(places) for places in _places(kept, way))
+        case "n_errors":
+            return sum(kept.flags[at] & FAILED != 0 for places in _places(kept, way) for at in places)
+        case "n_scored":
+            return len(taken(kept, way).values)
+        case "n_unscored":  # an entry without a value: a sample that was never scored has none
+            found = taken(kept, way)
+            return found.n_unscored if way.reducer is not None else _n_entries(kept, way) - len(found.values)
+        case "n_passed":
+            return sum(_passed(kept, way, at) is True for places in _places(kept, way) for at in places)
+        case _:
+            return sum(_passed(kept, way, at) is False for places in _places(kept, way) for at in places)
+
+
+def n_without_value(kept: KeptSamples, way: Way) -> int:
+    """Samples without a value, those without an entry too."""
+    return taken(kept, way).n_unscored
+
+
+def _n_entries(kept: KeptSamples, way: Way) -> int:
+    column = column_of(kept, way.scorer)
+    if column is None:
+        return 0
+    return sum(column.states[at] & ENTRY != 0 for places in _places(kept, way) for at in places)
+
+
+def _passed(kept: KeptSamples, way: Way, at: int) -> bool | None:
+    """True where a sample passed; without a scorer, where it passed by all that scored it. None: nobody knows."""
+    if way.scorer:
+        column = kept.scores.get(way.scorer)
+        return None if column is None else _passed_by(column, at)
+    found = [_passed_by(column, at) for column in kept.scores.values() if column.states[at] & SCORED]
+    if not found or None in found:
+        return False if False in found else None
+    return all(found)
+
+
+def _passed_by(column: ScoreColumn, at: int) -> bool | None:
+    state = column.states[at]
+    return bool(state & PASSED) if state & PASS_KNOWN else None
+
+
+def token_sum(kept: KeptSamples, formula: str) -> tuple[int, int]:
+    """`(sum, samples of which it is not known)`."""
+    both = {
+        "sum_of_input_tokens": (kept.input_tokens,),
+        "sum_of_output_tokens": (kept.output_tokens,),
+        "sum_of_tokens": (kept.input_tokens, kept.output_tokens),
+    }[formula]
+    sums = [one.total(kept.flags) for one in both]
+    return sum(total for total, _ in sums), max(unknown for _, unknown in sums)
+
+
+# ── formulas ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _mean(found: Taken, way: Way) -> float | None:
+    del way
+    return fsum(found.values) / len(found.values) if found.values else None
+
+
+def _var(found: Taken, way: Way) -> float | None:
+    n = len(found.values)
+    if n < (1 if way.spread_over_all else 2):
+        return None
+    mean = fsum(found.values) / n
+    return fsum((one - mean) ** 2 for one in found.values) / (n if way.spread_over_all else n - 1)
+
+
+def _std(found: Taken, way: Way) -> float | None:
+    var = _var(found, way)
+    return None if var is None else sqrt(var)
+
+
+def _stderr(found: Taken, way: Way) -> float | None:
+    std = _std(found, way)
+    return None if std is None else std / sqrt(len(found.values))
+
+
+def _stderr_of_clusters(found: Taken, way: Way) -> float | None:
+    """By clusters (Miller 2024), with the correction C / (C - 1) for few clusters, or as the paper has it."""
+    if not found.values or found.clusters is None:
+        return None
+    n = len(found.values)
+    mean = fsum(found.values) / n
+    sums: dict[int, list[float]] = {}
+    for value, code in zip(found.values, found.clusters, strict=True):
+        sums.setdefault(code, []).append(value - mean)
+    if len(sums) < 2:
+        return None
+    squares = fsum(fsum(one) ** 2 for one in sums.values())
+    return sqrt(squares * (len(sums) / (len(sums) - 1) if way.clusters_corrected else 1)) / n
+
+
+def _share_of_ones(found: Taken, way: Way) -> float | None:
+    del way
+    return sum(one == 1 for one in found.values) / len(found.values) if found.values else None
+
+
+_NUMBERS = {
+    "mean": _mean,
+    "stderr": _stderr,
+    "stderr_of_clusters": _stderr_of_clusters,
+    "std": _std,
+    "var": _var,
+    "min": lambda found, _: min(found.values, default=None),
+    "max": lambda found, _: max(found.values, default=None),
+    "median": lambda found, _: median(found.values) if found.values else None,
+    "sum": lambda found, _: fsum(found.values),
+    "share_of_ones": _share_of_ones,
+}
+
+
+def conventions(claim: Claim) -> list[Way]:
+    """The ways that tools have of making a number of this name: the log's own, then what older versions did."""
+    own = way_of(claim)
+    if claim.formula == "stderr_of_clusters":
+        return [own, replace(own, clusters_corrected=False)]
+    return [own]

@@ -1,0 +1,81 @@
+"""Prompts that occur again: with another reference, or as another item altogether.
+
+Of very many prompts a part is looked at, by what they hash to: memory has an end, and a prompt that is looked at is
+looked at wherever it stands.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+from benchbook.exchange.audit.result import AuditFinding
+from benchbook.exchange.log import LogSample
+from benchbook.text import plural, shorten
+
+_MOST = 1 << 16
+_EXAMPLES = 3
+
+
+class Prompts:
+    """The prompts seen so far, of 1 in `share` of all that there are."""
+
+    def __init__(self) -> None:
+        self.share = 1
+        self._prompts, self._references = array("q"), array("q")
+        self._ids: list[str] = []
+
+    def see(self, sample: LogSample) -> None:
+        if not sample.prompt.strip():
+            return
+        asked = hash((sample.prompt, sample.choices, sample.context))
+        if asked % self.share:
+            return
+        self._prompts.append(asked)
+        self._references.append(hash(tuple(sorted(sample.references))) if sample.references else 0)
+        self._ids.append(sample.id)
+        if len(self._ids) > _MOST:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        while len(self._ids) > _MOST // 2 and self.share < 1 << 40:
+            self.share *= 2
+            kept = [at for at, asked in enumerate(self._prompts) if not asked % self.share]
+            self._prompts = array("q", (self._prompts[at] for at in kept))
+            self._references = array("q", (self._references[at] for at in kept))
+            self._ids = [self._ids[at] for at in kept]
+
+    def findings(self) -> Iterator[AuditFinding]:
+        n_differing, n_again, differing, again = 0, 0, [], []
+        for places in self._occurring_again():
+            ids = list(dict.fromkeys(self._ids[at] for at in places))
+            references = {self._references[at] for at in places}
+            example = " = ".join(shorten(one, 60) for one in ids[:3])
+            if len(references) > 1:
+                n_differing += 1
+                differing.append(example)
+            elif len(ids) > 1:
+                n_again += len(ids) - 1
+                again.append(example)
+        part = f" (looked at: 1 in {self.share:,} prompts)" if self.share > 1 else ""
+        if n_differing:
+            have = "has" if n_differing == 1 else "have"
+            words = f"{plural(n_differing, 'prompt')} {have} different references in different samples{part}"
+            yield AuditFinding(
+                code="different_references", words=words, n=n_differing, examples=tuple(differing[:_EXAMPLES])
+            )
+        if n_again:
+            asks = "asks" if n_again == 1 else "ask"
+            words = f"{plural(n_again, 'item')} {asks} what another item asks, with the same reference{part}"
+            yield AuditFinding(code="identical_items", words=words, n=n_again, examples=tuple(again[:_EXAMPLES]))
+
+    def _occurring_again(self) -> Iterator[list[int]]:
+        first: dict[int, int] = {}
+        more: dict[int, list[int]] = {}
+        for at, asked in enumerate(self._prompts):
+            before = first.setdefault(asked, at)
+            if before != at and (
+                self._ids[before] != self._ids[at] or self._references[before] != self._references[at] or asked in more
+            ):
+                more.setdefault(asked, [before]).append(at)
+        yield from more.values()
