@@ -84,7 +84,11 @@ def test_these_follow(held: list[LogSample], said: Claim) -> None:
         pytest.param(WITH_FAILURES, claim(0.4), 2 / 3, "failures_as_zero", id="failures-as-zero"),
         pytest.param(samples(1.0, 1.0, 0.0, None), claim(0.5), 2 / 3, "failures_as_zero", id="nan-as-zero"),
         pytest.param(
-            [*samples(1.0, 1.0, 0.0), sample("f", 0.0, limit="token")], claim(2 / 3), 0.5, "failures_dropped", id="limits"
+            [*samples(1.0, 1.0, 0.0), sample("f", 0.0, limit="token")],
+            claim(2 / 3),
+            0.5,
+            "failures_dropped",
+            id="limits",
         ),
         pytest.param(
             [*samples(1.0, 1.0, 0.0), sample("f", 0.0, answer=None)], claim(2 / 3), 0.5, "failures_dropped", id="silent"
@@ -99,7 +103,10 @@ def test_these_follow(held: list[LogSample], said: Claim) -> None:
             [sample("a", 1.0), sample("a", 0.0), sample("b", 0.0)], claim(1 / 3), 0.0, "doubled_counted", id="doubled"
         ),
         pytest.param(
-            [*samples(1.0, 0.0), sample("long", 1.0, answer="x" * 2000)], claim(1 / 3), 2 / 3, "truncated_summaries",
+            [*samples(1.0, 0.0), sample("long", 1.0, answer="x" * 2000)],
+            claim(1 / 3),
+            2 / 3,
+            "truncated_summaries",
             id="cut-and-so-0",
         ),
         pytest.param(FOUR, claim(sqrt(3) / 4, "std"), 0.5, "whole_population", id="population"),
@@ -117,7 +124,7 @@ def test_these_follow(held: list[LogSample], said: Claim) -> None:
         pytest.param(FOUR, claim(2, "n_passed"), 3.0, "no_simple_reason", id="passes-by-hand"),
         pytest.param(samples("failed", "failed"), claim(0.5), None, "nothing_scored", id="nothing-scored"),
     ],
-)  # fmt: skip
+)
 def test_these_do_not_follow(held: list[LogSample], said: Claim, computed: float | None, code: str) -> None:
     found = judged(held, said)
     assert (found.verdict, found.reason_code) == ("does_not_follow", code), found
@@ -129,39 +136,65 @@ def test_these_do_not_follow(held: list[LogSample], said: Claim, computed: float
     ("held", "said", "fields", "code", "words"),
     [
         pytest.param(
-            samples("failed"), claim(0.7051282051282052), {"n_claimed": 80}, "samples_absent",
-            "79 of 80 samples are not in the file", id="79-of-80",
+            samples("failed"),
+            claim(0.7051282051282052),
+            {"n_claimed": 80},
+            "samples_absent",
+            "79 of 80 samples are not in the file",
+            id="79-of-80",
         ),
         pytest.param(
             samples(0.0), claim(0.3544), {"n_claimed": 79}, "samples_absent", "78 of 79 samples are not", id="78-of-79"
         ),
         pytest.param(
-            [sample("1", "absent")], claim(1.0), {"n_claimed": 4}, "samples_absent", "3 of 4 samples are not", id="scores"
+            [sample("1", "absent")],
+            claim(1.0),
+            {"n_claimed": 4},
+            "samples_absent",
+            "3 of 4 samples are not",
+            id="scores",
         ),
         pytest.param(
             samples("absent", "absent"), claim(1.0), {}, "scores_absent", "2 of 2 samples have no score", id="no-scores"
         ),
         pytest.param(
-            FOUR, claim(0.75), {"n_claimed": 5}, "samples_absent", "those that are held give the same", id="same-by-chance"
+            FOUR,
+            claim(0.75),
+            {"n_claimed": 5},
+            "samples_absent",
+            "those that are held give the same",
+            id="same-by-chance",
         ),
         pytest.param(FOUR, claim(None), {}, "no_number", "give 0.75", id="null"),
-        pytest.param(FOUR, claim(0.3, None, why_not="drawn at random"), {}, "no_formula", "drawn at random", id="random"),
+        pytest.param(
+            FOUR, claim(0.3, None, why_not="drawn at random"), {}, "no_formula", "drawn at random", id="random"
+        ),
         pytest.param(FOUR, claim(0.3, reducer="collect"), {}, "no_formula", "collect", id="a-reducer-of-its-own"),
         pytest.param(
-            epochs([0.5, 0.5], [0, 0]), claim(0.5, reducer="pass_at_1"), {}, "unknown_parameter", "from 0.5 on", id="threshold"
+            epochs([0.5, 0.5], [0, 0]),
+            claim(0.5, reducer="pass_at_1"),
+            {},
+            "unknown_parameter",
+            "from 0.5 on",
+            id="threshold",
         ),
-        pytest.param(
-            epochs([1, 0], [1, 0], [0, 0]), claim(1 / 3, reducer="mode"), {}, "ties", "as common", id="ties"
-        ),
+        pytest.param(epochs([1, 0], [1, 0], [0, 0]), claim(1 / 3, reducer="mode"), {}, "ties", "as common", id="ties"),
         pytest.param(FOUR, claim(9, "sum_of_input_tokens"), {}, "tokens_unknown", "4 of 4 samples", id="tokens"),
         pytest.param(GROUPED, claim(0.5, only=("doc", "z")), {}, "scores_absent", "'z' as its doc", id="no-such-group"),
         pytest.param(
-            FOUR, claim(0.5, "stderr_of_clusters", clusters="doc"), {}, "scores_absent", "the field doc", id="no-such-field"
+            FOUR,
+            claim(0.5, "stderr_of_clusters", clusters="doc"),
+            {},
+            "scores_absent",
+            "the field doc",
+            id="no-such-field",
         ),
         pytest.param([], claim(0.5), {}, "samples_absent", "holds no sample", id="a-header-alone"),
-        pytest.param(samples(1e308, -1e308, 1e308), claim(1.0, "std"), {}, "can_not_be_computed", "too large", id="huge"),
+        pytest.param(
+            samples(1e308, -1e308, 1e308), claim(1.0, "std"), {}, "can_not_be_computed", "too large", id="huge"
+        ),
     ],
-)  # fmt: skip
+)
 def test_these_can_not_be_told(
     held: list[LogSample], said: Claim, fields: dict[str, Any], code: str, words: str
 ) -> None:

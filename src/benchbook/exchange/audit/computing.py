@@ -80,7 +80,7 @@ def taken(kept: KeptSamples, way: Way) -> Taken:
     labels = None if way.clusters is None else _field(kept, way.clusters)
     values, clusters, n_unscored = array("d"), array("I"), 0
     for places in _places(kept, way):
-        found = [one for at in places if not isnan(one := _value(kept, column, way, at))]
+        found = [value for at in places if not isnan(value := _value(kept, column, way, at))]
         one = _as_one(found, way, len(places))
         if one is None:
             n_unscored += 1
