@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from math import isnan
 
 from benchbook.exchange.audit.computing import COUNTS, column_of
+from benchbook.exchange.audit.formulas import SPREAD
 from benchbook.exchange.audit.kept import DOUBLED, ENTRY, FAILED, KeptSamples
 from benchbook.exchange.audit.result import ReasonCode
 from benchbook.exchange.log import Claim, LogHeader
 from benchbook.text import plural
-
-SPREAD = frozenset({"stderr", "stderr_of_clusters", "std", "var"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,9 @@ class Unknown:
 def unknown_of(claim: Claim, header: LogHeader, kept: KeptSamples) -> Unknown:
     """The scores that a number may have been made of, and that are not in the file. A failed sample has none."""
     samples = max(0, (header.n_claimed or 0) - kept.n_held)
-    column = column_of(kept, claim.scorer)
-    if claim.formula in ("n_samples", "n_errors") or (column is None and not claim.scorer and kept.scores):
+    column = column_of(kept, claim)
+    of_several = column is None and not claim.scorer and bool(kept.scores)
+    if claim.formula in ("n_samples", "n_errors") or claim.field is not None or of_several:
         return Unknown(samples, 0)
     states = bytes(kept.n) if column is None else column.states
     entries = sum(
@@ -75,7 +75,13 @@ def possible(
     if scale is None or claim.formula not in ("mean", "median", "share_of_ones"):
         return None, None
     low, high = scale
-    if claim.formula == "mean" and claim.only is None and claim.reducer in (None, "mean") and kept.n_items == kept.n:
+    if (
+        claim.formula == "mean"
+        and claim.only is None
+        and claim.reducer in (None, "mean")
+        and kept.n_items == kept.n
+        and not claim.of_repeats
+    ):
         total = value * n
         every = n + unknown.n
         return min(value, (total + unknown.n * low) / every), max(value, (total + unknown.n * high) / every)
@@ -87,7 +93,7 @@ def _scale(claim: Claim, header: LogHeader, kept: KeptSamples) -> tuple[float, f
     if claim.formula == "share_of_ones":
         return 0.0, 1.0
     scorer = next((one for one in header.scorers if one.name == claim.scorer), None)
-    column = column_of(kept, claim.scorer)
+    column = column_of(kept, claim)
     if scorer is None or scorer.lowest is None or scorer.highest is None or column is None:
         return None
     held = [one for one in column.values if not isnan(one)]

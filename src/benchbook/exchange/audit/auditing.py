@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from benchbook.exchange.audit.intervals import Clustered, clustering, mean_of
 from benchbook.exchange.audit.kept import DOUBLED, ENTRY, SCORED, SILENT, KeptSamples
@@ -20,7 +23,7 @@ from benchbook.exchange.audit.result import (
 )
 from benchbook.exchange.audit.verdicts import audited_number
 from benchbook.exchange.audit.watching import Watch
-from benchbook.exchange.log import ForeignLog, LogHeader, LogScorer, LogStatus
+from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogScorer, LogStatus
 from benchbook.exchange.tools import Tool, opened_logs
 from benchbook.text import all_storable, shorten, storable
 
@@ -34,28 +37,75 @@ _STATUS: dict[LogStatus, str] = {
 def audits_of(path: str | Path, tool: Tool | None = None) -> Iterator[LogAudit]:
     """The audits of the logs in a file or folder, one after another.
 
+    A number that a file claims of all its logs together is judged once the last of them was read.
+
     Raises: InputError where there is none, and for one that makes no sense.
     """
+    whole: _Whole | None = None
     for log in opened_logs(path, tool):
         with log:
-            yield audited(log)
+            if whole is None or whole.files != _files(log):
+                yield from () if whole is None else whole.settled()
+                whole = _Whole(log)
+            whole.audit(log)
+    yield from () if whole is None else whole.settled()
 
 
-def audited(log: ForeignLog) -> LogAudit:
+def _files(log: ForeignLog) -> frozenset[str]:
+    return frozenset(map(str, log.files.values()))
+
+
+class _Whole:
+    """The logs of one file, and, where it claims numbers of all of them, what is kept of all their samples."""
+
+    def __init__(self, log: ForeignLog) -> None:
+        self.files = _files(log)
+        claims = [of_the_file(one) for one in log.header.claims if one.of_file is not None]
+        self._kept = KeptSamples(claims, log.header.scorers) if claims else None
+        self._audits: list[tuple[LogAudit, LogHeader]] = []
+
+    def audit(self, log: ForeignLog) -> None:
+        self._audits.append((audited(log, self._kept, len(self._audits)), log.header))
+
+    def settled(self) -> Iterator[LogAudit]:
+        """The audits, with verdicts on what was claimed of the file."""
+        if self._kept is None:
+            yield from (audit for audit, _ in self._audits)
+            return
+        self._kept.finish()
+        claimed = [header.n_claimed for _, header in self._audits]
+        n_claimed = None if None in claimed else sum(one or 0 for one in claimed)
+        for audit, header in self._audits:
+            every = msgspec.structs.replace(header, n_claimed=n_claimed)
+            numbers = [
+                audited_number(of_the_file(claim), every, self._kept) if claim.of_file is not None else number
+                for claim, number in zip(header.claims, audit.numbers, strict=True)
+            ]
+            yield msgspec.structs.replace(audit, **_verdicts(numbers))
+
+
+def of_the_file(claim: Claim) -> Claim:
+    """A claim as one of all the file's logs."""
+    return claim if claim.of_file is None else msgspec.structs.replace(claim, formula=claim.of_file)
+
+
+def audited(log: ForeignLog, whole: KeptSamples | None = None, part: int = 0) -> LogAudit:
     """The audit of a log. Memory hardly grows with its samples: a few dozen bytes for each.
+
+    `whole` keeps the samples of all logs of its file, of which this is number `part`.
 
     Raises: InputError that says where the log stops making sense.
     """
     header = log.header
-    kept, watch, prompts = KeptSamples(header), Watch(header), Prompts()
+    kept, watch, prompts = KeptSamples(header.claims, header.scorers), Watch(header), Prompts()
     for sample in log.samples(whole=False):
         kept.add(sample)
         watch.see(sample)
         prompts.see(sample)
+        if whole is not None:
+            whole.add(sample, part)
     kept.finish()
-    numbers = tuple(audited_number(claim, header, kept) for claim in header.claims)
     findings = [*_of_the_log(header), *watch.findings(), *prompts.findings(), *_of_the_reader(log)]
-    n_follow, n_not, n_open = (_count(numbers, one) for one in ("follows", "does_not_follow", "can_not_be_told"))
     return LogAudit(
         format=FORMAT,
         files=tuple(storable(name) for name in log.files),
@@ -65,17 +115,33 @@ def audited(log: ForeignLog) -> LogAudit:
         task=storable(header.task),
         model=None if header.model is None else storable(header.model),
         status=header.status,
-        verdict=_verdict(n_follow, n_not, n_open),
         n_claimed=header.n_claimed,
         n_held=kept.n_held,
-        n_follow=n_follow,
-        n_do_not_follow=n_not,
-        n_can_not_be_told=n_open,
-        numbers=numbers,
         ledger=_ledger(header, kept),
         scorers=tuple(_scorers(header, kept)),
         findings=tuple(findings),
+        **_verdicts([audited_number(claim, header, kept) for claim in header.claims]),
     )
+
+
+def _verdicts(numbers: Sequence[AuditedNumber]) -> dict[str, Any]:
+    """The numbers, and how many of each verdict."""
+    n_follow, n_not, n_open = (
+        sum(one.verdict == verdict for one in numbers) for verdict in ("follows", "does_not_follow", "can_not_be_told")
+    )
+    return {
+        "verdict": _worst(n_follow, n_not, n_open),
+        "n_follow": n_follow,
+        "n_do_not_follow": n_not,
+        "n_can_not_be_told": n_open,
+        "numbers": tuple(numbers),
+    }
+
+
+def _worst(n_follow: int, n_not: int, n_open: int) -> LogVerdict:
+    if n_not:
+        return "does_not_follow"
+    return "can_not_be_told" if n_open else "follows" if n_follow else "nothing_claimed"
 
 
 def together(audits: Sequence[LogAudit]) -> AuditedLogs:
@@ -88,16 +154,6 @@ def together(audits: Sequence[LogAudit]) -> AuditedLogs:
         n_can_not_be_told=sum(one.n_can_not_be_told for one in audits),
         logs=tuple(audits),
     )
-
-
-def _verdict(n_follow: int, n_not: int, n_open: int) -> LogVerdict:
-    if n_not:
-        return "does_not_follow"
-    return "can_not_be_told" if n_open else "follows" if n_follow else "nothing_claimed"
-
-
-def _count(numbers: Sequence[AuditedNumber], verdict: str) -> int:
-    return sum(one.verdict == verdict for one in numbers)
 
 
 def _ledger(header: LogHeader, kept: KeptSamples) -> LogLedger:

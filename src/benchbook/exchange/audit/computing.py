@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, isnan, sqrt
+from math import isnan
 from typing import Literal
 
+from benchbook.exchange.audit.formulas import FORMULAS, OF_PARTS, Taken, mean
 from benchbook.exchange.audit.kept import (
     DOUBLED,
     ENTRY,
@@ -19,9 +20,10 @@ from benchbook.exchange.audit.kept import (
     KeptSamples,
     LabelColumn,
     ScoreColumn,
+    numbered,
     places_by,
 )
-from benchbook.exchange.audit.reducers import median, reduced
+from benchbook.exchange.audit.reducers import reduced
 from benchbook.exchange.log import Claim
 
 COUNTS = frozenset({"n_samples", "n_scored", "n_unscored", "n_passed", "n_failed", "n_errors"})
@@ -39,7 +41,9 @@ class Way:
 
     scorer: str
     formula: str
+    field: str | None = None
     reducer: str | None = None
+    of_repeats: bool = False
     threshold: float = 1.0
     clusters: str | None = None
     only: tuple[str, str] | None = None
@@ -53,32 +57,34 @@ class Way:
 
 def way_of(claim: Claim) -> Way:
     """The way that a claim names."""
-    return Way(claim.scorer, claim.formula or "", claim.reducer, clusters=claim.clusters, only=claim.only)
+    return Way(
+        claim.scorer,
+        claim.formula or "",
+        claim.field,
+        claim.reducer,
+        claim.of_repeats,
+        clusters=claim.clusters,
+        only=claim.only,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """The values that a number is made of, and the cluster of each; `n_unscored` had none."""
-
-    values: Sequence[float]
-    clusters: Sequence[int] | None
-    n_unscored: int
-
-
-def column_of(kept: KeptSamples, scorer: str) -> ScoreColumn | None:
-    """A scorer's column; for a number of the samples themselves, that of the only scorer there is."""
-    if scorer or scorer in kept.scores:
-        return kept.scores.get(scorer)
+def column_of(kept: KeptSamples, of: Claim | Way) -> ScoreColumn | None:
+    """The values of a scorer, or of a field of the metadata; for a number of the samples themselves, those of the only
+    scorer there is."""
+    if of.field is not None:
+        return kept.numbers.get(of.field)
+    if of.scorer or of.scorer in kept.scores:
+        return kept.scores.get(of.scorer)
     return next(iter(kept.scores.values())) if len(kept.scores) == 1 else None
 
 
 def taken(kept: KeptSamples, way: Way) -> Taken:
-    """The values, in the log's order, or by items where repeats are reduced."""
-    column = column_of(kept, way.scorer)
+    """The values, in the log's order, or by items where repeats are reduced, or by repeats."""
+    column = column_of(kept, way)
     if column is None:
-        return Taken((), None, 0)
+        return Taken(())
     labels = None if way.clusters is None else _field(kept, way.clusters)
-    values, clusters, n_unscored = array("d"), array("I"), 0
+    values, seconds, clusters, n_unscored = array("d"), array("d"), array("I"), 0
     for places in _places(kept, way):
         found = [value for at in places if not isnan(value := _value(kept, column, way, at))]
         one = _as_one(found, way, len(places))
@@ -88,10 +94,19 @@ def taken(kept: KeptSamples, way: Way) -> Taken:
         values.append(one)
         if labels is not None:
             clusters.append(labels.codes[places[0]])
-    return Taken(values, None if labels is None else clusters, n_unscored)
+        if way.formula in OF_PARTS:
+            seconds.append(column.second(places[0]))
+    return Taken(
+        values,
+        None if labels is None else clusters,
+        seconds if way.formula in OF_PARTS and column.has_parts else None,
+        n_unscored,
+    )
 
 
 def _as_one(values: list[float], way: Way, n: int) -> float | None:
+    if way.of_repeats:
+        return mean(values)
     if way.reducer is None:
         return values[0] if values else None
     return reduced(values, way.reducer, n, way.threshold)
@@ -115,12 +130,12 @@ def _places(kept: KeptSamples, way: Way) -> Iterator[Sequence[int]]:
         if labels is None or wanted is None:
             return
         codes = labels.codes
-    if way.reducer is None or kept.n_items == kept.n:
+    if not way.of_repeats and (way.reducer is None or kept.n_items == kept.n):
         for at in range(n):
             if not flags[at] & without and (codes is None or codes[at] == wanted):
                 yield (at,)
         return
-    for places in places_by(kept.items, kept.n_items):
+    for places in places_by(*(numbered(kept.repeats) if way.of_repeats else (kept.items, kept.n_items))):
         chosen = [at for at in places if at < n and not flags[at] & without and (codes is None or codes[at] == wanted)]
         if chosen:
             yield chosen
@@ -144,11 +159,11 @@ def computed(kept: KeptSamples, way: Way) -> tuple[float | None, int]:
     if way.formula in COUNTS:
         return float(counted(kept, way)), kept.n_held
     found = taken(kept, way)
-    return _NUMBERS[way.formula](found, way), len(found.values)
+    return FORMULAS[way.formula](found, way), len(found.values)
 
 
 def is_computable(formula: str) -> bool:
-    return formula in _NUMBERS or formula in COUNTS or formula in TOKENS
+    return formula in FORMULAS or formula in COUNTS or formula in TOKENS
 
 
 def counted(kept: KeptSamples, way: Way) -> int:
@@ -175,7 +190,7 @@ def n_without_value(kept: KeptSamples, way: Way) -> int:
 
 
 def _n_entries(kept: KeptSamples, way: Way) -> int:
-    column = column_of(kept, way.scorer)
+    column = column_of(kept, way)
     if column is None:
         return 0
     return sum(column.states[at] & ENTRY != 0 for places in _places(kept, way) for at in places)
@@ -206,66 +221,6 @@ def token_sum(kept: KeptSamples, formula: str) -> tuple[int, int]:
     }[formula]
     sums = [one.total(kept.flags) for one in both]
     return sum(total for total, _ in sums), max(unknown for _, unknown in sums)
-
-
-# ── formulas ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _mean(found: Taken, way: Way) -> float | None:
-    del way
-    return fsum(found.values) / len(found.values) if found.values else None
-
-
-def _var(found: Taken, way: Way) -> float | None:
-    n = len(found.values)
-    if n < (1 if way.spread_over_all else 2):
-        return None
-    mean = fsum(found.values) / n
-    return fsum((one - mean) ** 2 for one in found.values) / (n if way.spread_over_all else n - 1)
-
-
-def _std(found: Taken, way: Way) -> float | None:
-    var = _var(found, way)
-    return None if var is None else sqrt(var)
-
-
-def _stderr(found: Taken, way: Way) -> float | None:
-    std = _std(found, way)
-    return None if std is None else std / sqrt(len(found.values))
-
-
-def _stderr_of_clusters(found: Taken, way: Way) -> float | None:
-    """By clusters (Miller 2024), with the correction C / (C - 1) for few clusters, or as the paper has it."""
-    if not found.values or found.clusters is None:
-        return None
-    n = len(found.values)
-    mean = fsum(found.values) / n
-    sums: dict[int, list[float]] = {}
-    for value, code in zip(found.values, found.clusters, strict=True):
-        sums.setdefault(code, []).append(value - mean)
-    if len(sums) < 2:
-        return None
-    squares = fsum(fsum(one) ** 2 for one in sums.values())
-    return sqrt(squares * (len(sums) / (len(sums) - 1) if way.clusters_corrected else 1)) / n
-
-
-def _share_of_ones(found: Taken, way: Way) -> float | None:
-    del way
-    return sum(one == 1 for one in found.values) / len(found.values) if found.values else None
-
-
-_NUMBERS = {
-    "mean": _mean,
-    "stderr": _stderr,
-    "stderr_of_clusters": _stderr_of_clusters,
-    "std": _std,
-    "var": _var,
-    "min": lambda found, _: min(found.values, default=None),
-    "max": lambda found, _: max(found.values, default=None),
-    "median": lambda found, _: median(found.values) if found.values else None,
-    "sum": lambda found, _: fsum(found.values),
-    "share_of_ones": _share_of_ones,
-}
 
 
 def conventions(claim: Claim) -> list[Way]:

@@ -77,7 +77,7 @@ def _of_failures(own: Way, kept: KeptSamples) -> Iterator[_Guess]:
 
 
 def _of_repeats(own: Way, kept: KeptSamples) -> Iterator[_Guess]:
-    if kept.n_items == kept.n:
+    if kept.n_items == kept.n or own.of_repeats:
         return
     if own.reducer is not None:
         yield _Guess("repeats_not_reduced", "repeats are not reduced first", replace(own, reducer=None))
@@ -97,6 +97,9 @@ def _of_summaries(own: Way, kept: KeptSamples) -> Iterator[_Guess]:
 
 
 def _of_spread(own: Way, kept: KeptSamples) -> Iterator[_Guess]:
+    if own.formula in ("population_std", "population_var"):
+        words = "divided by n - 1, not by n"
+        yield _Guess("another_formula", words, replace(own, formula=own.formula.removeprefix("population_")))
     if own.formula in _SPREAD:
         yield _Guess("whole_population", "divided by n, not by n - 1", replace(own, spread_over_all=True))
     if own.formula == "stderr_of_clusters":

@@ -38,7 +38,7 @@ def mean_of(
 ) -> tuple[float | None, Interval | None]:
     """`(mean, interval)` over the scored samples; None where there are none, or they can't be computed with."""
     places = [at for at, flag in enumerate(kept.flags) if not flag & DOUBLED and not isnan(column.values[at])]
-    if not places or any(abs(column.values[at]) > _LARGEST for at in places):
+    if not places or column.has_parts or any(abs(column.values[at]) > _LARGEST for at in places):
         return None, None
     values = array("d", (column.values[at] for at in places))
     codes = None if by is None else _cluster_codes(kept, by)

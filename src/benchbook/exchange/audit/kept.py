@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite, nan
 
-from benchbook.exchange.log import LogHeader, LogSample, LogScore
+from benchbook.exchange.log import Claim, LogSample, LogScore, LogScorer
 
 # Of a sample.
 FAILED, LIMITED, SILENT, LONG, DOUBLED = 1, 2, 4, 8, 16
@@ -85,13 +85,20 @@ class ScoreColumn:
     """One scorer's values, NaN where there is none, and what else is known of each."""
 
     def __init__(self) -> None:
-        self.values = array("d")
+        self.values = array("d")  # of a value in two parts, the first
         self.states = array("B")
         self.why = WordColumn()
+        self.has_parts = False
+        self._seconds = array("d")
 
     def put(self, at: int, score: LogScore, passes_at: float | None) -> None:
         self.pad(at)
         value = score.value
+        if value is None and score.parts is not None and len(score.parts) == 2:
+            value, second = score.parts
+            self._pad_seconds(at)
+            self._seconds.append(second if isfinite(second) else nan)
+            self.has_parts = True
         if value is None or not isfinite(value):
             self.values.append(nan)
             self.states.append(ENTRY)
@@ -103,11 +110,25 @@ class ScoreColumn:
         self.values.append(value)
         self.states.append(ENTRY | SCORED | (0 if passed is None else PASS_KNOWN) | (PASSED if passed else 0))
 
+    def put_number(self, at: int, value: object) -> None:
+        """A number of the metadata; anything else adds nothing."""
+        if isinstance(value, int | float) and isfinite(value):
+            self.put(at, LogScore(value=float(value)), None)
+
+    def second(self, at: int) -> float:
+        """The second part of a value; NaN where there is none."""
+        return self._seconds[at] if at < len(self._seconds) else nan
+
     def pad(self, n: int) -> None:
         missing = n - len(self.values)
         if missing > 0:
             self.values.extend([nan] * missing)
             self.states.frombytes(bytes(missing))
+
+    def _pad_seconds(self, n: int) -> None:
+        missing = n - len(self._seconds)
+        if missing > 0:
+            self._seconds.extend([nan] * missing)
 
 
 class Tokens:
@@ -128,27 +149,30 @@ class Tokens:
 class KeptSamples:
     """What is kept of a log's samples, in its order. To be read once `finish` was called."""
 
-    def __init__(self, header: LogHeader) -> None:
+    def __init__(self, claims: Iterable[Claim], scorers: Iterable[LogScorer]) -> None:
         self.n = 0
         self.flags = array("B")
         self.scores: dict[str, ScoreColumn] = {}
         self.groups = LabelColumn()
         self.failures, self.limits = WordColumn(), WordColumn()
         self.input_tokens, self.output_tokens = Tokens(), Tokens()
-        fields = {one.clusters for one in header.claims} | {one.only[0] for one in header.claims if one.only}
+        claims = tuple(claims)
+        fields = {one.clusters for one in claims} | {one.only[0] for one in claims if one.only}
         self.fields = {name: LabelColumn() for name in fields if name is not None}
+        self.numbers = {one.field: ScoreColumn() for one in claims if one.field is not None}
         self.items = array("I")  # of each sample, its item's number from 0
         self.n_items = 0
         self._ids = array("q")
-        self._repeats = array("q")
-        self._counts_tokens = any("tokens" in (one.formula or "") for one in header.claims)
-        self._passes_at = {one.name: one.passes_at for one in header.scorers}
+        self.repeats = array("q")
+        self._counts_tokens = any("tokens" in (one.formula or "") for one in claims)
+        self._passes_at = {one.name: one.passes_at for one in scorers}
 
-    def add(self, sample: LogSample) -> None:
+    def add(self, sample: LogSample, part: int = 0) -> None:
+        """Keep a sample of a log; of several logs together, `part` tells their samples apart."""
         at = self.n
         self.n += 1
-        self._ids.append(hash(sample.id))
-        self._repeats.append(hash(sample.repeat))
+        self._ids.append(hash((part, sample.id)))
+        self.repeats.append(hash(sample.repeat))
         is_long = len(sample.answer or "") > _SUMMARY or len(sample.prompt) > _SUMMARY
         for name, score in sample.scores.items():
             column = self.scores.get(name)
@@ -168,6 +192,8 @@ class KeptSamples:
         if self._counts_tokens:
             self.input_tokens.put(sample.input_tokens)
             self.output_tokens.put(sample.output_tokens)
+        for name, numbers in self.numbers.items():
+            numbers.put_number(at, sample.metadata.get(name))
         for name, labels in self.fields.items():
             labels.put(at, as_label(sample.metadata[name]) if name in sample.metadata else None)
 
@@ -175,7 +201,7 @@ class KeptSamples:
         """Number the items, mark all but the last of each doubled sample, and make columns of one length."""
         for words in (self.failures, self.limits):
             words.pad(self.n)
-        for column in self.scores.values():
+        for column in (*self.scores.values(), *self.numbers.values()):
             column.pad(self.n)
             column.why.pad(self.n)
         self.items, self.n_items = numbered(self._ids)
@@ -185,10 +211,10 @@ class KeptSamples:
                     self._mark_doubled(places)
 
     def _mark_doubled(self, places: Sequence[int]) -> None:
-        last = {self._repeats[at]: at for at in places}
+        last = {self.repeats[at]: at for at in places}
         if len(last) < len(places):
             for at in places:
-                if last[self._repeats[at]] != at:
+                if last[self.repeats[at]] != at:
                     self.flags[at] |= DOUBLED
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import isfinite, isnan
 
 from benchbook.exchange.audit import reducers
-from benchbook.exchange.audit.absent import SPREAD, Unknown, possible, unknown_of, why_unknown
+from benchbook.exchange.audit.absent import Unknown, possible, unknown_of, why_unknown
 from benchbook.exchange.audit.computing import (
     COUNTS,
     TOKENS,
@@ -20,6 +20,7 @@ from benchbook.exchange.audit.computing import (
 )
 from benchbook.exchange.audit.equality import decimals_of, is_rounding, same, shown
 from benchbook.exchange.audit.explaining import explained
+from benchbook.exchange.audit.formulas import OF_CLUSTERS, OF_PARTS, SPREAD
 from benchbook.exchange.audit.kept import KeptSamples
 from benchbook.exchange.audit.result import AuditedNumber, ReasonCode, Verdict
 from benchbook.exchange.log import Claim, LogHeader
@@ -160,7 +161,9 @@ def _nothing(claim: Claim, claimed: float, unknown: Unknown, kept: KeptSamples, 
     if n == 0 or (is_spread and n == 1):
         words = "one value has no spread" if n else "no sample has a score: there is nothing that it could follow from"
         return _Judged("does_not_follow", "nothing_scored", words, None, n)
-    return _Judged("can_not_be_told", "can_not_be_computed", "all samples are of one cluster", None, n)
+    return _Judged(
+        "can_not_be_told", "can_not_be_computed", "its samples are too few, or too much alike, for it", None, n
+    )
 
 
 def _missing_field(claim: Claim, kept: KeptSamples, n: int) -> str | None:
@@ -168,8 +171,10 @@ def _missing_field(claim: Claim, kept: KeptSamples, n: int) -> str | None:
         field, label = claim.only
         if kept.fields[field].code_of(label) is None:
             return f"no sample in the file has {quoted(label)} as its {field}"
-    if claim.clusters is not None and n > 1 and not kept.fields[claim.clusters].n:
-        return f"no sample in the file has the field {claim.clusters}, by which it is clustered"
+    if claim.formula in OF_CLUSTERS and n > 1 and not (claim.clusters and kept.fields[claim.clusters].n):
+        return f"no sample in the file has the field {claim.clusters or 'that is meant'}, by which it is clustered"
+    if claim.formula in OF_PARTS and n:
+        return "the samples in the file don't have the two numbers that it is made of"
     return None
 
 
@@ -197,7 +202,7 @@ def _reach(low: float | None, high: float | None) -> str:
 
 def _other_threshold(claim: Claim, claimed: float, kept: KeptSamples) -> float | None:
     """The threshold of a counting reducer by which the number follows; logs don't name it."""
-    column = column_of(kept, claim.scorer)
+    column = column_of(kept, claim)
     if column is None or not reducers.has_threshold(claim.reducer):
         return None
     levels = {one for one in column.values if not isnan(one)}
