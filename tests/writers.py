@@ -22,6 +22,8 @@ from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.exchange.openai_batch.reading import opened
+from benchbook.exchange.openai_batch.writing import written
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import Reply, RunEnded, RunStarted
@@ -198,6 +200,24 @@ def _to_export(folder: Path) -> None:
     scored(folder, PREDICTIONS[:2], ITEMS[:2])
 
 
+def _to_ask_in_a_batch(folder: Path) -> None:
+    bodies = [{"model": "m", "messages": [{"role": "user", "content": text}]} for text in "ab"]
+    write_lines(folder / "asked.jsonl", [{"custom_id": str(n), "body": body} for n, body in enumerate(bodies)])
+    write_lines(folder / "results.jsonl", [{"custom_id": str(n), "error": {"code": "batch_expired"}} for n in range(2)])
+
+
+def _batch_written(folder: Path, say: Say) -> None:
+    (log,) = opened(folder / "results.jsonl")
+    with log:
+        written(log, folder / "batch")
+    say(ENDED)
+
+
+def _batch_unless_there(folder: Path, say: Say) -> None:
+    if not (folder / "batch").exists():
+        _batch_written(folder, say)
+
+
 def _checkpoint(folder: Path, say: Say) -> None:
     with CheckpointEvaluation(folder / "items.jsonl", folder / "checkpoints") as evaluation:
         evaluation.evaluate(100, lambda prompts: ["2" for _ in prompts])
@@ -341,6 +361,11 @@ WRITERS = {
         again=or_refused(*_IMPORT, "--out", "out.jsonl"),
         kept=lambda folder: {ENDED} if (folder / "out.jsonl").read_bytes() else set(),
     ),
+    "batch": Writer(
+        modules=("exchange/openai_batch/writing.py",), prepare=_to_ask_in_a_batch, act=_batch_written,
+        again=_batch_unless_there, seen=lambda folder: files(folder / "batch"),
+        kept=lambda folder: {ENDED} if all(files(folder / "batch").values()) else set(),
+    ),
     "archive": Writer(
         modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),
         prepare=_to_archive, act=command("judge", "archive", "run", "--out", "archive"),
@@ -381,6 +406,7 @@ ELSEWHERE = {
     "server/running.py": "makes the folder of records, and no file",
     "server/comparison_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",
+    "exchange/batches/ids.py": "a temporary database, which has no name",
     "evalsets/extraction.py": "a temporary file, which has no name",
     "cli/main.py": "the null device, where a stream was closed",
 }

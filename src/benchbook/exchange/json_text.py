@@ -35,11 +35,17 @@ def decoded(data: bytes, form: type[_Type], path: str | Path, *, line: int | Non
         return msgspec.json.decode(data, type=ready(form))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if not isinstance(error, RecursionError):
-            plain = _BARE.sub(_as_text, data) if b"NaN" in data or b"Infinity" in data else data
-            plain = _ESCAPE.sub(_whole, plain) if b"\\ud" in plain or b"\\uD" in plain else plain
+            plain = readable(data)
             if plain != data:
                 return decoded(plain, form, path, line=line, within=within)
         raise unreadable(error, path, line=line, within=within) from None
+
+
+def readable(data: bytes) -> bytes:
+    """JSON in which what strict readers refuse are texts: NaN, Infinity and halves of characters."""
+    if b"NaN" in data or b"Infinity" in data:
+        data = _BARE.sub(_as_text, data)
+    return _ESCAPE.sub(_whole, data) if b"\\ud" in data or b"\\uD" in data else data
 
 
 def unreadable(error: Exception, path: str | Path, *, line: int | None = None, within: str = "") -> InputError:

@@ -135,7 +135,7 @@ class LogSample(msgspec.Struct, kw_only=True):
 
     id: str
     repeat: int = 0  # from 0
-    prompt: str  # what was asked, as text: of a conversation, what a person would read
+    prompt: str  # what was asked, as text: of a conversation, what a person would read; empty where it is not known
     references: tuple[str, ...] = ()  # right answers
     choices: tuple[str, ...] = ()
     context: str | None = None

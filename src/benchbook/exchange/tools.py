@@ -77,6 +77,9 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool("lm_eval", "lm-evaluation-harness"),
     Tool("every_eval_ever", "Every Eval Ever"),
+    Tool("anthropic_batch", "Anthropic batch"),
+    Tool("gemini_batch", "Gemini batch"),
+    Tool("openai_batch", "OpenAI batch", writes=True),
 )
 
 

@@ -1,0 +1,1 @@
+"""anthropic_batch: the results of Anthropic's message batches."""

@@ -1,0 +1,211 @@
+"""Reads the results of Gemini's batches: `{"key", "response" or "error"}` a line, and Vertex AI's, which repeat the
+request: `{"request", "response", "status"}`.
+
+Names come in both spellings, `finishReason` of the API and `finish_reason` of Google's library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.providers.calls import Answer, is_fault
+from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of
+from benchbook.canonical import canonical_json
+from benchbook.errors import InputError
+from benchbook.evalsets.conversations import called
+from benchbook.exchange.batches.files import is_batch, opened_batches
+from benchbook.exchange.batches.form import (
+    AskedOfBatch,
+    BatchForm,
+    BatchResult,
+    asked_as,
+    count,
+    failure_of,
+    objects,
+    text,
+)
+from benchbook.exchange.json_text import decoded
+from benchbook.exchange.log import ForeignLog, LogFailure
+from benchbook.exchange.tools import Seen
+
+_OF_RESPONSES = (b'"candidates"', b'"usageMetadata"', b'"usage_metadata"', b'"promptFeedback"', b'"prompt_feedback"')
+_CONFIG = ("generationConfig", "config")
+
+
+_ABSENT = msgspec.Raw(b"")
+
+
+class _GeminiLine(msgspec.Struct):
+    key: str | None = None
+    metadata: Any = None
+    request: msgspec.Raw = _ABSENT
+    response: Any = None
+    error: Any = None
+    status: Any = None
+    processed_time: Any = None
+
+
+class _GeminiForm(BatchForm):
+    tool = "gemini_batch"
+    title = "Gemini batch output"
+    id_name = "key"
+
+    def is_result(self, keys: Mapping[str, bytes]) -> bool:
+        return "custom_id" not in keys and any(one in keys for one in ("key", "request", "metadata")) and _ended(keys)
+
+    def is_request(self, keys: Mapping[str, bytes]) -> bool:
+        is_ours = b'"contents"' in keys.get("request", b"") and "custom_id" not in keys
+        return is_ours and "response" not in keys and "error" not in keys
+
+    def read_result(
+        self,
+        line: bytes,
+        path: Path,
+        number: int,
+        request: bytes | None = None,  # noqa: ARG002
+    ) -> BatchResult:
+        found = decoded(line, _GeminiLine, path, line=number)
+        asked = self.read_request(line, path, number) if bytes(found.request) else None
+        id_ = asked.id if asked is not None else _key_of(found, path, number)
+        created = _seconds(found.processed_time)
+        response = found.response if isinstance(found.response, dict) else {}
+        if (failure := _failure_in(found, response)) is not None:
+            return BatchResult(id=id_, failure=failure, asked=asked, created=created)
+        candidates = objects(response.get("candidates"))
+        answer = _answer_in(response, candidates[0] if candidates else {})
+        n_further = max(len(candidates) - 1, 0)
+        return BatchResult(id=id_, answer=answer, asked=asked, created=created, n_further=n_further)
+
+    def read_request(self, line: bytes, path: Path, number: int) -> AskedOfBatch:
+        found = decoded(line, _GeminiLine, path, line=number)
+        data = bytes(found.request) or b"{}"
+        body = decoded(data, dict[str, Any], path, line=number, within="request")
+        if "contents" not in body:
+            raise InputError(path, line=number, field="request.contents", found="none", expected="a list of contents")
+        has_key = found.key is not None or isinstance(found.metadata, dict)
+        id_ = _key_of(found, path, number) if has_key else _named_by(body)
+        config: dict[str, Any] = next((body[name] for name in _spelt(*_CONFIG) if isinstance(body.get(name), dict)), {})
+        return asked_as(id_, _turns(body), model=_model(body.get("model")), params=config, body=data)
+
+
+def _ended(keys: Mapping[str, bytes]) -> bool:
+    """True where a response has what Gemini's have; a failure has none, and is known by what stands beside it."""
+    response = keys.get("response", b"null")
+    if any(word in response for word in _OF_RESPONSES):
+        return True
+    is_known = "key" in keys or b'"contents"' in keys.get("request", b"")
+    return response in (b"null", b"{}") and is_known and ("error" in keys or "status" in keys)
+
+
+def _key_of(found: _GeminiLine, path: Path, number: int) -> str:
+    key = found.key
+    if key is None and isinstance(found.metadata, dict):
+        key = text(found.metadata.get("key"))
+    if key is None:
+        raise InputError(
+            path, line=number, field="key", found="none", expected="the key of the request, or the request"
+        )
+    return key
+
+
+def _named_by(body: Mapping[str, Any]) -> str:
+    """An id for a request that has none: the same for the same request, in whatever order results come."""
+    return f"request-{sha256(canonical_json(body)).hexdigest()[:16]}"
+
+
+def _failure_in(found: _GeminiLine, response: Mapping[str, Any]) -> LogFailure | None:
+    if found.error:
+        return failure_of(found.error)
+    if isinstance(found.status, str) and found.status.strip() and not response.get("candidates"):
+        return failure_of(found.status)
+    candidates = objects(response.get("candidates"))
+    if not candidates and _within(response, "promptFeedback") is None:
+        return LogFailure(message="the response has no candidates")
+    reason = text(_get(candidates[0], "finishReason")) if candidates else None
+    if is_fault(reason):
+        return LogFailure(message=f"the server broke the answer off (finish reason {reason})")
+    return None
+
+
+def _answer_in(response: Mapping[str, Any], candidate: Mapping[str, Any]) -> Answer:
+    content = candidate["content"] if isinstance(candidate.get("content"), dict) else {}
+    parts = objects(content.get("parts"))
+    said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str) and not part.get("thought"))
+    thoughts = sum(len(part["text"]) for part in parts if isinstance(part.get("text"), str) and part.get("thought"))
+    calls = [
+        called(text(call.get("name")) or "", canonical_json(call.get("args")).decode())
+        for part in parts
+        if (call := _within(part, "functionCall")) is not None
+    ]
+    blocked = (_within(response, "promptFeedback") or {}) if not candidate else {}
+    reason = text(_get(candidate, "finishReason")) or ("content_filter" if _get(blocked, "blockReason") else None)
+    usage = _within(response, "usageMetadata") or {}
+    names = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
+    completion = Completion(
+        usage=Usage(*(count(_get(usage, name)) for name in names)), model=text(_get(response, "modelVersion"))
+    )
+    answer = "\n".join([*([said] if said else []), *calls]) or None
+    return answer_of(completion, answer, reason, thoughts or None, {}, 0)
+
+
+def _turns(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    instruction = _get(body, "systemInstruction")
+    if instruction is not None:
+        yield "system", _parts(instruction)
+    contents = body["contents"]
+    for content in contents if isinstance(contents, list) else [contents]:
+        role = text(content.get("role")) if isinstance(content, dict) else None
+        yield {"model": "assistant", "function": "tool"}.get(role or "user", role or "user"), _parts(content)
+
+
+def _parts(content: Any) -> Any:
+    return content.get("parts", content) if isinstance(content, dict) else content
+
+
+def _model(name: Any) -> str | None:
+    return name.rpartition("/")[2] if isinstance(name, str) else None
+
+
+def _seconds(moment: Any) -> float | None:
+    """Seconds since 1970 of a time that names its zone."""
+    try:
+        read = datetime.fromisoformat(moment) if isinstance(moment, str) else None
+        return None if read is None or read.tzinfo is None else read.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _spelt(*names: str) -> Iterator[str]:
+    for name in names:
+        yield name
+        yield re.sub("([A-Z])", r"_\1", name).lower()
+
+
+def _get(value: Mapping[str, Any], name: str) -> Any:
+    return next((value[one] for one in _spelt(name) if one in value), None)
+
+
+def _within(value: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    found = _get(value, name)
+    return found if isinstance(found, dict) else None
+
+
+FORM = _GeminiForm()
+
+
+def recognises(seen: Seen) -> bool:
+    """True for a file of results, or a folder with one."""
+    return is_batch(FORM, seen)
+
+
+def opened(path: Path, *, requests: Path | None = None) -> Sequence[ForeignLog]:
+    """The batch in a file of results, or all that a folder has. `requests` is the file that was asked; without it, the
+    one beside the results that has all of their ids. Raises: InputError."""
+    return opened_batches(FORM, path, requests)

@@ -1,0 +1,119 @@
+"""The results of Gemini's batches, of the API and of Vertex AI, read by hand-written right answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.errors import InputError
+from benchbook.exchange.gemini_batch.reading import opened
+from benchbook.exchange.tools import recognised
+
+ANSWER = {
+    "candidates": [
+        {"content": {"parts": [{"text": "Sev"}, {"text": "en."}], "role": "model"}, "finishReason": "STOP", "index": 0}
+    ],
+    "usageMetadata": {"promptTokenCount": 8, "candidatesTokenCount": 3, "totalTokenCount": 11},
+    "modelVersion": "gemini-9-flash",
+}
+SNAKE = {
+    "candidates": [{"content": {"parts": [{"text": "7"}]}, "finish_reason": "MAX_TOKENS"}],
+    "usage_metadata": {"prompt_token_count": 8, "candidates_token_count": 1, "total_token_count": 9},
+    "model_version": "gemini-9-flash",
+}
+THOUGHT = ANSWER | {
+    "candidates": [{"content": {"parts": [{"text": "hmm", "thought": True}, {"text": "7"}]}, "finishReason": "STOP"}],
+    "usageMetadata": {
+        "promptTokenCount": 8,
+        "candidatesTokenCount": 1,
+        "thoughtsTokenCount": 20,
+        "totalTokenCount": 29,
+    },
+}
+CALL = ANSWER | {"candidates": [{"content": {"parts": [{"functionCall": {"name": "add", "args": {"a": 2}}}]}}]}
+BLOCKED = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 8}}
+UNSAFE = {"candidates": [{"finishReason": "SAFETY"}], "usageMetadata": {"promptTokenCount": 8}}
+REQUEST = {"contents": [{"role": "user", "parts": [{"text": "2 + 5?"}]}], "generationConfig": {"temperature": 0}}
+
+# A line, and (answer, finish reason, input and output tokens, failure's kind, words in its message).
+READ: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
+    "an answer": ({"key": "a", "response": ANSWER}, ("Seven.", "stop", 8, 3, None, "")),
+    "in the other spelling": ({"key": "a", "response": SNAKE}, ("7", "length", 8, 1, None, "")),
+    "thoughts are counted": ({"key": "a", "response": THOUGHT}, ("7", "stop", 8, 21, None, "")),
+    "a call": ({"key": "a", "response": CALL}, ('calls add({"a":2})', None, 8, 3, None, "")),
+    "a blocked prompt": ({"key": "a", "response": BLOCKED}, (None, "content_filter", 8, None, None, "")),
+    "a blocked answer": ({"key": "a", "response": UNSAFE}, (None, "content_filter", 8, None, None, "")),
+    "the key in metadata": ({"metadata": {"key": "a"}, "response": ANSWER}, ("Seven.", "stop", 8, 3, None, "")),
+    "an error": ({"key": "a", "error": {"code": 8, "message": "out of quota", "status": "RESOURCE_EXHAUSTED"}},
+                 (None, None, None, None, "error", "out of quota")),
+    "too late": ({"key": "a", "error": {"code": 4, "message": "late", "status": "DEADLINE_EXCEEDED"}},
+                 (None, None, None, None, "timeout", "late")),
+    "nothing": ({"key": "a", "response": {"usageMetadata": {}}}, (None, None, None, None, "error", "no candidates")),
+    "of Vertex": ({"key": "a", "request": REQUEST, "status": "", "response": ANSWER},
+                  ("Seven.", "stop", 8, 3, None, "")),
+    "a failure of Vertex": ({"key": "a", "request": REQUEST, "status": "Bad Request: no such model", "response": {}},
+                            (None, None, None, None, "error", "no such model")),
+}  # fmt: skip
+
+
+def write(path: Path, *lines: Any) -> Path:
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_line_is_read(name: str, tmp_path: Path) -> None:
+    result, (answer, reason, given, put, kind, words) = READ[name]
+    path = write(tmp_path / "results.jsonl", result)
+    assert recognised(path).name == "gemini_batch"
+    (log,) = opened(path)
+    with log:
+        (sample,) = log.samples()
+    assert (sample.id, sample.answer, sample.finish_reason) == ("a", answer, reason)
+    assert (sample.input_tokens, sample.output_tokens) == (given, put)
+    assert (sample.failure and sample.failure.kind) == kind
+    assert words in (sample.failure.message if sample.failure else "")
+    assert sample.prompt == ("2 + 5?" if "request" in result else "")
+
+
+def test_vertex_repeats_the_requests_and_has_no_keys(tmp_path: Path) -> None:
+    """The same request has the same id, in whatever order its result comes; asked twice it is doubled."""
+    talk = {
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "2 + 5?"}]},
+            {"role": "model", "parts": [{"text": "7"}]},
+            {"role": "user", "parts": [{"text": "+ 1?"}, {"inlineData": {"data": ""}}]},
+        ],
+    }
+    time = "2031-01-02T03:04:05.678+00:00"
+    one = {"request": REQUEST, "status": "", "response": ANSWER, "processed_time": time}
+    other = {"request": talk, "status": "", "response": ANSWER, "processed_time": time}
+    (first,) = opened(write(tmp_path / "one.jsonl", one, other))
+    (second,) = opened(write(tmp_path / "two.jsonl", other, one, one))
+    with first, second:
+        ids = {sample.prompt: sample.id for sample in first.samples()}
+        assert {sample.prompt: sample.id for sample in second.samples()} == ids
+    assert list(ids) == [
+        "2 + 5?",
+        "[1] system:\nBe brief.\n\n[2] user:\n2 + 5?\n\n[3] assistant:\n7\n\n[4] user:\n+ 1?\n[inlineData]",
+    ]
+    assert (first.header.model, first.header.created_at) == ("gemini-9-flash", "2031-01-02T03:04:05Z")
+    assert [note.code for note in first.notes()] == ["parts_left_out"]
+    assert [note.code for note in second.notes()] == ["doubled_id", "parts_left_out"]
+
+
+def test_requests_beside_have_the_prompts(tmp_path: Path) -> None:
+    write(tmp_path / "in.jsonl", {"key": "a", "request": REQUEST}, {"key": "b", "request": {"contents": "3 + 5?"}})
+    (log,) = opened(write(tmp_path / "out.jsonl", {"key": "b", "response": ANSWER}, {"key": "a", "response": ANSWER}))
+    with log:
+        assert [(sample.id, sample.prompt) for sample in log.samples()] == [("b", "3 + 5?"), ("a", "2 + 5?")]
+
+
+def test_a_line_without_a_key_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", {"key": "a", "response": ANSWER}, {"response": ANSWER})
+    with pytest.raises(InputError, match="2: key: found none"):
+        opened(path)
