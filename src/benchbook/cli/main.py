@@ -23,6 +23,7 @@ EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
 # Command -> what it is for. Its function has the same name, but for `import`, which is a word of Python's.
 COMMANDS: Mapping[str, str] = {
+    "audit": "Compute each number of another tool's log again from its samples.",
     "baseline": "Set, show or clear the run that others are held against.",
     "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
     "catalog": "Index records in a database, for lists and leaderboards.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from math import isnan
+from math import fsum, isnan
 from typing import Literal
 
 from benchbook.evaluators.intervals import Interval, rate_interval
@@ -43,13 +43,15 @@ def mean_of(
     values = array("d", (column.values[at] for at in places))
     codes = None if by is None else _cluster_codes(kept, by)
     labels = None if codes is None else [codes[at] for at in places]
+    mean = fsum(values) / len(values)
     if all(one in (0.0, 1.0) for one in values):
-        return _of_a_share(values, labels, confidence)
+        return mean, _of_a_share(values, labels, confidence)
     low, high = _scale(values, scorer)
     if low is None or high is None or not low < high:
-        return _of_any_values(values, labels, confidence)
+        return mean, _of_any_values(values, labels, confidence)
     highest = 10**_DIGITS
-    return _bounded([round((one - low) / (high - low) * highest) for one in values], labels, low, high, confidence)
+    shares = [round((one - low) / (high - low) * highest) for one in values]
+    return mean, _bounded(shares, labels, (low, high), confidence)
 
 
 def _cluster_codes(kept: KeptSamples, by: Clustered) -> array[int]:
@@ -69,16 +71,17 @@ def _scale(values: Sequence[float], scorer: LogScorer | None) -> tuple[float | N
     return scorer.lowest, scorer.highest
 
 
-def _of_a_share(values: Sequence[float], labels: Sequence[int] | None, confidence: float) -> tuple[float, Interval]:
+def _of_a_share(values: Sequence[float], labels: Sequence[int] | None, confidence: float) -> Interval:
     ones = round(sum(values))
     sizes = _sums([int(one) for one in values], labels)
     clusters = [] if labels is None else [(size, total) for size, total, _ in sizes]
-    return ones / len(values), rate_interval(ones, len(values), clusters, confidence)
+    return rate_interval(ones, len(values), clusters, confidence)
 
 
 def _bounded(
-    values: Sequence[int], labels: Sequence[int] | None, low: float, high: float, confidence: float
-) -> tuple[float | None, Interval]:
+    values: Sequence[int], labels: Sequence[int] | None, scale: tuple[float, float], confidence: float
+) -> Interval:
+    low, high = scale
     highest = 10**_DIGITS
     sums = _sums(values, labels)
     if labels is None:
@@ -88,9 +91,7 @@ def _bounded(
     return _interval(found, low, (high - low) / highest)
 
 
-def _of_any_values(
-    values: Sequence[float], labels: Sequence[int] | None, confidence: float
-) -> tuple[float | None, Interval]:
+def _of_any_values(values: Sequence[float], labels: Sequence[int] | None, confidence: float) -> Interval:
     largest = max(abs(one) for one in values) or 1.0
     sums = _sums([round(one / largest * 10**_DIGITS) for one in values], labels)
     if labels is None:
@@ -113,13 +114,13 @@ def _sums(values: Sequence[int], labels: Sequence[int] | None) -> list[tuple[int
     return [(size, total, squares) for size, total, squares in found.values()]
 
 
-def _interval(found: Estimate, low: float, unit: float) -> tuple[float | None, Interval]:
+def _interval(found: Estimate, low: float, unit: float) -> Interval:
     """An estimate of whole numbers in the unit of the values."""
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else float(f"{low + unit * value:.12g}")
 
-    interval = Interval(
+    return Interval(
         low=scaled(found.low),
         high=scaled(found.high),
         confidence=found.confidence,
@@ -128,4 +129,3 @@ def _interval(found: Estimate, low: float, unit: float) -> tuple[float | None, I
         reason=found.reason,
         warnings=found.warnings,
     )
-    return scaled(found.estimate), interval

@@ -24,7 +24,7 @@ from benchbook.exchange.audit.formulas import OF_CLUSTERS, OF_PARTS, SPREAD
 from benchbook.exchange.audit.kept import KeptSamples
 from benchbook.exchange.audit.result import AuditedNumber, ReasonCode, Verdict
 from benchbook.exchange.log import Claim, LogHeader
-from benchbook.text import plural, quoted
+from benchbook.text import plural, quoted, storable
 
 _FEW_DECIMALS = 3  # with fewer, a rounded number is one that somebody shortened
 _MANY_LEVELS = 64  # different values: more, and none of them is a threshold that anybody chose
@@ -48,14 +48,14 @@ def audited_number(claim: Claim, header: LogHeader, kept: KeptSamples) -> Audite
         words = "its values are too large, or too far apart, to compute with"
         found = _Judged("can_not_be_told", "can_not_be_computed", words)
     return AuditedNumber(
-        scorer=claim.scorer,
-        metric=claim.metric,
-        where=claim.where,
+        scorer=storable(claim.scorer),
+        metric=storable(claim.metric),
+        where=storable(claim.where),
         claimed=claimed,
         computed=found.computed,
         verdict=found.verdict,
         reason_code=found.code,
-        reason=found.reason,
+        reason=storable(found.reason),
         formula=claim.formula,
         reducer=claim.reducer,
         n=found.n,

@@ -1,0 +1,51 @@
+"""`benchbook audit`: each number that another tool's log claims, computed again from its samples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from benchbook.cli.output import json_option, print_json
+
+_file = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("log")
+@click.option("--tool", help="The tool whose log it is, where the file alone does not say it.")
+@click.option("--html", type=_file, metavar="FILE", help="Write a page that needs nothing but itself.")
+@click.option("--markdown", type=_file, metavar="FILE", help="Write Markdown.")
+@json_option
+@click.pass_context
+def audit(
+    ctx: click.Context, log: str, tool: str | None, html: Path | None, markdown: Path | None, as_json: bool
+) -> None:
+    """Compute each number of another tool's log again from the samples that it holds.
+
+    LOG is a file or a folder: of Inspect, lm-evaluation-harness, promptfoo and others. Each number follows, does not
+    follow (with both numbers, and how it may have come about), or can't be told. Ends with 1 where one does not follow.
+    """
+    from benchbook.exchange.audit.auditing import audits_of, together
+    from benchbook.exchange.tools import tool_named
+
+    audits = list(audits_of(log, None if tool is None else tool_named(tool)))
+    written = []
+    if html is not None or markdown is not None or not as_json:
+        from benchbook.exchange.audit.document import audit_document
+        from benchbook.views.html import html_page
+        from benchbook.views.markdown import markdown_page
+        from benchbook.views.views import write_pieces
+
+        if html is not None:
+            written.append(write_pieces(html, html_page(audit_document(audits))))
+        if markdown is not None:
+            written.append(write_pieces(markdown, markdown_page(audit_document(audits))))
+    if as_json:
+        print_json(audits[0] if len(audits) == 1 else together(audits))
+    else:
+        from benchbook.views.terminal import print_document
+
+        print_document(audit_document(audits), sys.stdout, written=written)
+    ctx.exit(int(any(one.n_do_not_follow for one in audits)))
