@@ -59,6 +59,11 @@ def sentences(*parts: str) -> str:
     return " ".join(part if part.endswith((".", "?", "!", "…")) else f"{part}." for part in parts if part)
 
 
+def sentence(text: str) -> str:
+    """A text as a sentence: with a capital at first, and a full stop where it has no end mark."""
+    return sentences(text[:1].upper() + text[1:])
+
+
 def plural(n: int, one: str, many: str | None = None) -> str:
     """A count and its noun: `1 sample`, `1,234 samples`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

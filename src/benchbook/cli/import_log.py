@@ -8,7 +8,8 @@ import click
 
 from benchbook.cli.output import json_option
 from benchbook.cli.summary import print_run
-from benchbook.errors import ConfigError, UsageError
+from benchbook.errors import ConfigError
+from benchbook.text import visible
 
 
 @click.command("import")
@@ -28,22 +29,21 @@ def import_log(path: str, **options: Any) -> None:
     Whatever the log says becomes a fact, and its file stands among the record's inputs. A sample that the other tool
     could not score is unscored, and never 0. Then `show`, `compare`, `leaderboard`, `label` and `calibrate` work on it.
     """
-    from benchbook.exchange import importing
-    from benchbook.exchange.tools import opened_logs, tool_named
+    from benchbook.exchange.importing import EmptyLogError, Wanted, import_logs
+    from benchbook.exchange.tools import tool_named
+
+    def skipped(error: EmptyLogError) -> None:
+        click.echo(f"not imported: {visible(str(error))}", err=True)
 
     tool = None if options["tool"] is None else tool_named(options["tool"])
-    wanted = importing.Wanted(
+    wanted = Wanted(
         runs=options["runs"],
         run_id=options["run_id"],
         scorer=options["scorer"],
         scale=_scale(options["scale"]),
         model=options["model"],
     )
-    for number, log in enumerate(opened_logs(path, tool)):
-        with log:
-            if number and wanted.run_id is not None:
-                raise UsageError(f"--run-id: {path} holds several logs, and each is a record of its own")
-            result = importing.import_log(log, wanted)
+    for result in import_logs(path, wanted, tool, skipped):
         print_run(
             result.record,
             result.derived,

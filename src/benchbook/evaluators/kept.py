@@ -20,7 +20,7 @@ from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record, input_changed
 from benchbook.specs.folders import SPEC_FILE, Named, sha256_of_files
-from benchbook.text import quoted
+from benchbook.text import quoted, sentence
 
 
 def set_identity(evalset: EvalSet) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def words_of_set(
             later.insert(0, unseen)
         else:
             first.append(unseen)
-    return [*words, *map(_sentence, first)], [*map(_sentence, later)]
+    return [*words, *map(sentence, first)], [*map(sentence, later)]
 
 
 def set_warnings(started: RunStarted, *, judge_sees: Collection[str]) -> tuple[list[str], list[str]]:
@@ -99,10 +99,6 @@ def set_warnings(started: RunStarted, *, judge_sees: Collection[str]) -> tuple[l
 def _part_words(part: SetPart) -> str:
     """A sentence for readers of the numbers of a part."""
     return f"Only a part of the eval set was asked, {part.words}. It is no benchmark, and no run of the whole set."
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
 _Own = TypeVar("_Own", bound=Named)

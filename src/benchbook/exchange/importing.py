@@ -6,7 +6,7 @@ The log is read twice: for its items, and for the facts. Nothing of an unreadabl
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
-from benchbook.errors import ConfigError, InputError
+from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evaluators.answers.asking import identity_of
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
@@ -28,16 +28,21 @@ from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer,
 from benchbook.evaluators.imported.metric import ImportedMetric
 from benchbook.exchange.first_look import FirstLook, Values
 from benchbook.exchange.log import ForeignLog, LogSample, LogScore, LogScorer
+from benchbook.exchange.tools import Tool, opened_logs
 from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded, RunStarted
 from benchbook.record.folder import Inputs, Record, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.text import all_storable, shorten, storable
+from benchbook.text import all_storable, sentence, shorten, storable
 
 _CHUNK = 128  # outcomes in a fact
 _CHUNK_CHARACTERS = 64 << 10
 _LONGEST_METADATA = 256 << 10  # bytes of one sample's, as JSON; what is longer stands in the log alone
 _MOST_SCORERS = 100
+
+
+class EmptyLogError(InputError):
+    """A log that holds no samples: there is nothing to make a record of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,32 @@ class Wanted:
     scorer: str | None = None
     scale: tuple[float, float] | None = None
     model: str | None = None
+
+
+def import_logs(
+    path: str | Path, wanted: Wanted, tool: Tool | None = None, on_empty: Callable[[EmptyLogError], None] | None = None
+) -> Iterator[RunResult[AnswersDerived]]:
+    """A record of each log in a file or folder, one after another. `on_empty` is called with a log that holds no
+    samples, and the others are imported.
+
+    Raises: as `import_log`; UsageError for several logs and one `run_id`; the error of an empty log where all are.
+    """
+    n, empty = 0, None
+    for number, log in enumerate(opened_logs(path, tool)):
+        with log:
+            if number and wanted.run_id is not None:
+                raise UsageError(f"run_id: {path} holds several logs, and each becomes a record of its own")
+            try:
+                result = import_log(log, wanted)
+            except EmptyLogError as error:
+                empty = error
+                if on_empty is not None:
+                    on_empty(error)
+                continue
+        n += 1
+        yield result
+    if not n and empty is not None:
+        raise empty
 
 
 def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
@@ -93,10 +124,10 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
 def _check(log: ForeignLog, look: FirstLook) -> None:
     path = next(iter(log.files.values()), Path(log.header.task))
     if not look.places:
-        said = f"a log of {log.header.tool} without samples"
+        said = f"a log of {log.header.tool}, task {shorten(log.header.task, 60)}, without samples"
         if log.header.status == "being_written":
             said += ": it is still being written"
-        raise InputError(path, found=said, expected="at least one sample; `benchbook audit` reads it all the same")
+        raise EmptyLogError(path, found=said, expected="at least one; `benchbook audit` reads it all the same")
     if (n := len(look.places) * look.repeats) > MAX_SAMPLES:
         raise InputError(path, found=f"{n:,} samples", expected=f"at most {MAX_SAMPLES:,} in one record")
 
@@ -131,7 +162,7 @@ def _described(log: ForeignLog, look: FirstLook, wanted: Wanted) -> ImportedLog:
         dataset=header.dataset,
         dataset_version=header.dataset_version,
         error=header.error,
-        notes=(*look.notes(), *(one.words for one in log.notes())),
+        notes=(*look.notes(), *(sentence(one.words) for one in log.notes())),
     )
 
 

@@ -4,6 +4,7 @@ from benchbook.evaluators.scorers.scorer import Scorer, scorer
 from benchbook.library.api import (
     export,
     grid,
+    import_logs,
     judge,
     judge_async,
     load,
@@ -29,6 +30,7 @@ __all__ = [
     "compare",
     "export",
     "grid",
+    "import_logs",
     "judge",
     "judge_async",
     "load",

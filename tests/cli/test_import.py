@@ -1,0 +1,82 @@
+"""`benchbook import`: records of other tools' logs, or an error and nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import benchbook as bb
+from running import benchbook_here
+from scored import write_lines
+
+
+def batch(folder: Path, *answers: str, name: str = "results.jsonl") -> Path:
+    """The results of a batch, beside the requests."""
+    asked = [{"model": "m", "messages": [{"role": "user", "content": f"What is {n}?"}]} for n, _ in enumerate(answers)]
+    write_lines(folder / "requests.jsonl", [
+        {"custom_id": f"i{n}", "method": "POST", "url": "/v1/chat/completions", "body": body}
+        for n, body in enumerate(asked)
+    ])  # fmt: skip
+    write_lines(folder / name, [
+        {
+            "id": f"batch_req_{n}", "custom_id": f"i{n}", "error": None,
+            "response": {"status_code": 200, "request_id": "r", "body": {
+                "id": "c", "object": "chat.completion", "model": "m-2026-01-01", "created": 1,
+                "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+                "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7},
+            }},
+        }
+        for n, text in enumerate(answers)
+    ])  # fmt: skip
+    return folder / name
+
+
+def test_a_log_becomes_a_record_that_verifies_and_is_shown(tmp_path: Path) -> None:
+    batch(tmp_path, "zero", "one")
+    done = benchbook_here("import", "results.jsonl", "--run-id", "batch", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    assert "the log has answers, and no scores" in done.stdout.decode()
+    assert benchbook_here("verify", "batch", cwd=tmp_path).returncode == 0
+    shown = benchbook_here("show", "batch", "--sample", "1", cwd=tmp_path).stdout.decode()
+    assert "one" in shown
+    listed = json.loads(benchbook_here("runs", "--json", cwd=tmp_path).stdout)
+    assert [one["run"] for one in listed] == ["batch"]
+
+
+REFUSED = {
+    "nothing": ("none.jsonl", None, "nothing that can be read"),
+    "empty": ("empty.jsonl", b"", "found an empty file; expected a log of"),
+    "another tool's": ("other.json", b'{"a": 1}', "found JSON of something else; expected a log of"),
+    "a text": ("note.txt", b"dear diary", "found a text of something else"),
+    "an archive": ("a.zip", b"PK\x05\x06" + bytes(18), "zip archive"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_no_log_is_refused_by_what_it_seems_to_be(tmp_path: Path, what: str) -> None:
+    name, content, says = REFUSED[what]
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    for command in ("import", "audit"):
+        done = benchbook_here(command, name, cwd=tmp_path)
+        assert done.returncode == 2
+        assert says in done.stderr.decode()
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("words", ["3", "1:0", "0:nan", "a:b", "0:inf"])
+def test_a_scale_that_is_none_is_refused(tmp_path: Path, words: str) -> None:
+    batch(tmp_path, "zero")
+    done = benchbook_here("import", "results.jsonl", "--scale", words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "LOW:HIGH" in done.stderr.decode()
+
+
+def test_the_library_gives_a_run_for_each_log(tmp_path: Path) -> None:
+    batch(tmp_path, "zero", "one")
+    (run,) = bb.import_logs(tmp_path / "results.jsonl", runs=tmp_path / "runs")
+    assert run.samples["predicted"].to_list() == ["zero", "one"]
+    assert run.samples["score"].to_list() == [None, None]
+    assert bb.verify(run.path).holds
