@@ -194,6 +194,7 @@ def _readable_set(folder: Path) -> set[str]:
 
 
 _EXPORT = ("export", "run", "--to", "csv", "--out", "a.csv")
+_EXPORT_INSPECT = ("export", "run", "--to", "inspect", "--out", "a.eval")
 
 
 def _to_export(folder: Path) -> None:
@@ -373,8 +374,12 @@ WRITERS = {
     ),
     "export": Writer(
         modules=("exchange/exporting.py",), prepare=_to_export, act=command(*_EXPORT), again=or_refused(*_EXPORT),
-        kept=lambda folder: {ENDED} if (folder / "a.csv").read_bytes() else set(),
         seen=lambda folder: (folder / "a.csv").read_bytes(),
+    ),
+    "export-inspect": Writer(
+        modules=("exchange/inspect/writing.py",), prepare=_to_export, is_slow=True,
+        act=command(*_EXPORT_INSPECT), again=or_refused(*_EXPORT_INSPECT),
+        seen=lambda folder: (folder / "a.eval").read_bytes(),
     ),
     "checkpoint": Writer(
         modules=("integrations/checkpoint_evaluation.py",), prepare=_to_score, act=_checkpoint, seen=_checkpoint_files,

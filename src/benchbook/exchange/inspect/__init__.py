@@ -1,0 +1,1 @@
+"""Logs of Inspect AI: `.eval` archives and `.json` files."""
