@@ -32,6 +32,23 @@ def is_samples(head: bytes) -> bool:
     return _SAMPLES.match(head) is not None and _OF_A_SAMPLE.search(head) is not None
 
 
+def harness_files(place: Path, names: Iterable[str]) -> Iterator[tuple[Path, bool]]:
+    """Those of a folder's files that the harness wrote, by name: True beside one of results, False beside samples.
+
+    Raises: OSError.
+    """
+    for name in sorted(names):
+        path = place / name
+        if name.startswith(".") or not name.endswith(_SUFFIXES) or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        if is_results(head):
+            yield path, True
+        elif is_samples(head):
+            yield path, False
+
+
 @dataclass
 class Together:
     """The files of one run: its results, and its samples by task. One of both may be absent."""
@@ -48,19 +65,11 @@ class Folder:
     samples: list[Path]
 
     @classmethod
-    def at(cls, place: Path, names: Iterable[str] | None = None) -> Folder:
+    def at(cls, place: Path) -> Folder:
         """Raises: OSError."""
         found = cls([], [])
-        for name in sorted(names if names is not None else (one.name for one in place.iterdir())):
-            path = place / name
-            if name.startswith(".") or not name.endswith(_SUFFIXES) or not path.is_file():
-                continue
-            with path.open("rb") as file:
-                head = file.read(_HEAD)
-            if is_results(head):
-                found.results.append(path)
-            elif is_samples(head):
-                found.samples.append(path)
+        for path, of_results in harness_files(place, (one.name for one in place.iterdir())):
+            (found.results if of_results else found.samples).append(path)
         return found
 
     def together(self, tasks_of: dict[Path, frozenset[str]]) -> Iterator[Together]:

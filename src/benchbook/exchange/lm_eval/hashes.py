@@ -36,7 +36,7 @@ class HashesOfRows:
             self._n[what] += 1
 
     def notes(self) -> list[LogNote]:
-        """What does not hold."""
+        """Hashes that do not hold."""
         return [
             LogNote(
                 code=f"{what}_hash",
@@ -50,7 +50,7 @@ class HashesOfRows:
 
 
 def note_of_task(stated: str | None, found: str | None) -> LogNote | None:
-    """What is to be said where the results' hash of a task's rows is not that of the rows held."""
+    """A note where the results' hash of a task's rows is not that of the rows held."""
     if stated is None or found is None or stated == found:
         return None
     return LogNote(

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from benchbook.errors import InputError
 from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_of_task, scorers_of
-from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, is_results, is_samples
+from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, harness_files, is_results, is_samples
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
 from benchbook.exchange.lm_eval.results import Results, read_results
-from benchbook.exchange.lm_eval.rows import Counted, RowReader, SamplesFile, Stretches, first_pass, rows_by_document
-from benchbook.exchange.lm_eval.samples import Requests, Settings, requests_of, sample_of
+from benchbook.exchange.lm_eval.rows import RowReader, SamplesFile
+from benchbook.exchange.lm_eval.samples import Inquiry, TaskSettings, requests_of, sample_of
+from benchbook.exchange.lm_eval.stretches import Occurrences, Stretches, first_pass, rows_by_document
 from benchbook.exchange.log import ForeignLog, LogNote, LogSample, LogScorer
 from benchbook.exchange.tools import Seen
 from benchbook.text import plural
@@ -28,10 +29,9 @@ def recognises(seen: Seen) -> bool:
     if not seen.is_folder:
         return is_results(seen.head) or is_samples(seen.head)
     try:
-        found = Folder.at(seen.path, seen.names)
+        return next(harness_files(seen.path, seen.names), None) is not None
     except OSError:
         return False
-    return bool(found.results or found.samples)
 
 
 def opened(path: Path) -> Sequence[ForeignLog]:
@@ -96,19 +96,21 @@ class TaskLog(ForeignLog):
         if self._results.results or self._file is None:
             return scorers_of(self._results, self._task)
         found = self._read_first(self._file)
-        names = {one.filter: None for one in found.all}
         return tuple(
             LogScorer(name=metric if filtered is None else f"{metric},{filtered}")
-            for filtered in names
+            for filtered in found.filters
             for metric in found.metrics
         )
 
     def _read_first(self, file: SamplesFile) -> Stretches:
         if self._stretches is None:
-            named = [(metric, filtered) for _, metric, filtered in self._results.metrics(self._task)]
-            filters = list(dict.fromkeys(filtered for _, filtered in named if filtered))
-            self._stretches = first_pass(file, filters, list(dict.fromkeys(metric for metric, _ in named)))
+            metrics = dict.fromkeys(metric for _, metric, _ in self._results.metrics(self._task))
+            self._stretches = first_pass(file, self._filters(), list(metrics))
         return self._stretches
+
+    def _filters(self) -> list[str]:
+        """Those that the results name."""
+        return list(dict.fromkeys(named for _, _, named in self._results.metrics(self._task) if named))
 
     def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
         """The documents, in the order of the first filter's rows."""
@@ -117,14 +119,14 @@ class TaskLog(ForeignLog):
             return
         stretches = self._read_first(self._file)
         reader = RowReader(self._file, list(stretches.metrics), whole=whole)
-        counted, hashes, seen = Counted(), HashesOfRows(), _Seen()
-        settings = Settings.of(self._results.configured(self._task))
-        n_filters = len({one.filter for one in stretches.all})
-        for rows in rows_by_document(reader, stretches):
+        counted, hashes, seen = Occurrences(), HashesOfRows(), _Seen()
+        settings = TaskSettings.of(self._results.configured(self._task))
+        n_filters = len(stretches.filters)
+        for rows in rows_by_document(reader, stretches, self._filters()):
             _, place, first = rows[0]
             where = f"row {place.number}" if self._file.is_list else f"line {place.number}"
-            requests = requests_of(first, settings) or Requests(reader.document_at(place))
-            hashes.check(first, requests.asked, where)
+            requests = requests_of(first, settings) or Inquiry(reader.document_at(place))
+            hashes.check(first, requests.first, where)
             repeat = counted.before(first.doc_id)
             seen.n_again += repeat > 0
             seen.n_short += len(rows) < n_filters
@@ -133,7 +135,7 @@ class TaskLog(ForeignLog):
         self._noticed = [*hashes.notes(), *seen.notes(n_filters)]
 
     def notes(self) -> list[LogNote]:
-        """What was noticed."""
+        """The note on the hash, on what is in the rows, and on a limit."""
         found = list(self._noticed)
         if self._stretches is not None:
             stated = (self._results.task_hashes or {}).get(self._task)
@@ -151,7 +153,7 @@ def _form_of(file: SamplesFile) -> str:
 
 
 class _Seen:
-    """What was noticed of documents."""
+    """Counts of documents that are not as they mostly are."""
 
     def __init__(self) -> None:
         self.n_again = 0

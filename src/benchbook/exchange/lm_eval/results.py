@@ -85,7 +85,7 @@ class Results(msgspec.Struct, kw_only=True):
         return any(groups.get(name) for name in groups.get(group, ()))
 
     def numbers(self, name: str) -> dict[str, Any]:
-        """What `results` says of a task or group."""
+        """A task's or group's entry in `results`."""
         return self.results.get(name, {})
 
     def metrics(self, name: str) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.exchange.lm_eval.rows import Place, Row
+from benchbook.exchange.lm_eval.rows import Row, RowPlace
 from benchbook.exchange.log import LogSample, LogScore
 
 _NUMBER = re.compile(r"-?(?:\d{1,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?")
@@ -18,14 +18,14 @@ _NO_NUMBER = "no number of its own"  # one is made of all samples' values togeth
 _ABSENT = msgspec.UNSET
 
 
-class Settings(msgspec.Struct, frozen=True):
-    """What a task's settings tell of its rows; None where they are not known."""
+class TaskSettings(msgspec.Struct, frozen=True):
+    """Those of a task's settings that its rows need; None where they are not known."""
 
     output_type: str | None
     delimiter: str | None  # between a question and a choice
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Settings:
+    def of(cls, config: Mapping[str, Any]) -> TaskSettings:
         """Of a task's settings, as results have them."""
         output_type, delimiter = config.get("output_type"), config.get("target_delimiter")
         return cls(
@@ -33,14 +33,14 @@ class Settings(msgspec.Struct, frozen=True):
         )
 
 
-class Requests(msgspec.Struct, gc=False):
-    """What a document was asked: mostly one request; where choices are weighed, one for each."""
+class Inquiry(msgspec.Struct, gc=False):
+    """A document's requests: one mostly; where choices are weighed, one for each."""
 
     prompt: str
     messages: list[dict[str, Any]] | None = None
     choices: tuple[str, ...] = ()
     generates: bool = True  # False: log-likelihoods were asked for, and the model wrote nothing
-    asked: Any = None  # the first request's text, as the row has it
+    first: Any = None  # the first request's text, as the row has it
 
     def has_several(self, row: Row) -> bool:
         """True if the model wrote several answers to one document."""
@@ -48,8 +48,8 @@ class Requests(msgspec.Struct, gc=False):
         return bool(self.generates and resps and isinstance(resps[0], list) and len(resps[0]) > 1)
 
 
-def requests_of(row: Row, settings: Settings) -> Requests | None:
-    """What a row's document was asked; None where it does not say it."""
+def requests_of(row: Row, settings: TaskSettings) -> Inquiry | None:
+    """The requests of a row's document; None where it does not say them."""
     arguments = row.arguments
     if not arguments:
         return None
@@ -62,17 +62,17 @@ def requests_of(row: Row, settings: Settings) -> Requests | None:
     first, goes_on = pairs[0]
     prompt, messages = _text_of(first)
     if isinstance(goes_on, dict) or goes_on is None:
-        return Requests(prompt, messages, asked=first)
+        return Inquiry(prompt, messages, first=first)
     weighs_choices = settings.output_type == "multiple_choice" or (settings.output_type is None and len(pairs) > 1)
     if goes_on is _ABSENT or not weighs_choices:
-        return Requests(prompt, messages, generates=False, asked=first)
+        return Inquiry(prompt, messages, generates=False, first=first)
     if len(pairs) % 2 == 0 and first != "" and all(context == "" for context, _ in pairs[len(pairs) // 2 :]):
         pairs = pairs[: len(pairs) // 2]  # the rest weighs each choice without its question
     texts = [text if isinstance(text, str) else _as_json(text) for _, text in pairs]
     if len(pairs) > 1 and len(set(texts)) == 1:  # the choices stand in the question
         contexts = [_text_of(context)[0] for context, _ in pairs]
-        return Requests(_common(contexts) or prompt, None, tuple(contexts), generates=False, asked=first)
-    return Requests(prompt, messages, tuple(_without(settings.delimiter, texts)), generates=False, asked=first)
+        return Inquiry(_common(contexts) or prompt, None, tuple(contexts), generates=False, first=first)
+    return Inquiry(prompt, messages, tuple(_without(settings.delimiter, texts)), generates=False, first=first)
 
 
 def _without(delimiter: str | None, texts: list[str]) -> list[str]:
@@ -84,7 +84,7 @@ def _without(delimiter: str | None, texts: list[str]) -> list[str]:
 
 
 def _common(texts: list[str]) -> str:
-    """What texts begin with, all of them."""
+    """The beginning that all texts share."""
     first, last = min(texts), max(texts)
     same = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
     return first[:same]
@@ -124,7 +124,7 @@ def _content(message: dict[str, Any]) -> str:
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answer_of(requests: Requests, filtered: list[Any] | None) -> str | None:
+def answer_of(requests: Inquiry, filtered: list[Any] | None) -> str | None:
     """The answer that a filter left: a text, or the choice that the model finds likeliest. None where there is none."""
     if not filtered:
         return None
@@ -235,9 +235,9 @@ def _as_json(value: Any) -> str:
 
 
 def sample_of(
-    rows: list[tuple[str | None, Place, Any]],
+    rows: list[tuple[str | None, RowPlace, Any]],
     fields: Sequence[tuple[str, str]],
-    requests: Requests,
+    requests: Inquiry,
     *,
     repeat: int,
     where: str,
@@ -276,7 +276,7 @@ def sample_of(
     return sample
 
 
-def _metadata(row: Any, requests: Requests, responses: list[str]) -> dict[str, Any]:
+def _metadata(row: Any, requests: Inquiry, responses: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if row.doc is not None:
         found["doc"] = row.doc
