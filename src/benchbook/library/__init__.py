@@ -16,17 +16,20 @@ from benchbook.library.api import (
     score_async,
     verify,
 )
+from benchbook.library.auditing import LogAudits, audit
 from benchbook.library.comparing import RunComparison, compare
 from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, ScorerRun
 
 __all__ = [
     "ChecksRun",
     "CorrectnessRun",
+    "LogAudits",
     "RubricRun",
     "Run",
     "RunComparison",
     "Scorer",
     "ScorerRun",
+    "audit",
     "compare",
     "export",
     "grid",
