@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchbook.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from benchbook.exchange.audit.result import LogAudit
 
 _file = click.Path(dir_okay=False, path_type=Path)
 
@@ -31,21 +35,26 @@ def audit(
     from benchbook.exchange.tools import tool_named
 
     audits = list(audits_of(log, None if tool is None else tool_named(tool)))
-    written = []
-    if html is not None or markdown is not None or not as_json:
-        from benchbook.exchange.audit.document import audit_document
-        from benchbook.views.html import html_page
-        from benchbook.views.markdown import markdown_page
-        from benchbook.views.views import write_pieces
-
-        if html is not None:
-            written.append(write_pieces(html, html_page(audit_document(audits))))
-        if markdown is not None:
-            written.append(write_pieces(markdown, markdown_page(audit_document(audits))))
+    written = [] if html is None and markdown is None else _written(audits, html, markdown)
     if as_json:
         print_json(audits[0] if len(audits) == 1 else together(audits))
     else:
+        from benchbook.exchange.audit.document import audit_document
         from benchbook.views.terminal import print_document
 
         print_document(audit_document(audits), sys.stdout, written=written)
     ctx.exit(int(any(one.n_do_not_follow for one in audits)))
+
+
+def _written(audits: list[LogAudit], html: Path | None, markdown: Path | None) -> list[Path]:
+    from benchbook.exchange.audit.document import audit_document
+    from benchbook.views.html import html_page
+    from benchbook.views.markdown import markdown_page
+    from benchbook.views.views import write_pieces
+
+    found = []
+    if html is not None:
+        found.append(write_pieces(html, html_page(audit_document(audits))))
+    if markdown is not None:
+        found.append(write_pieces(markdown, markdown_page(audit_document(audits))))
+    return found

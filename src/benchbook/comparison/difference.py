@@ -16,9 +16,7 @@ from benchbook.statistics import (
     Estimate,
     bounded_difference,
     mcnemar,
-    paired_permutation_test,
     paired_rates,
-    tarone_holm,
 )
 from benchbook.statistics.ground import t_cdf
 
@@ -167,6 +165,8 @@ def p_of_flips(
     if by_t is not None and by_t.standard_error and by_t.estimate is not None:
         degrees = (by_t.n_clusters or by_t.n) - 1
         return 2 * t_cdf(degrees, -abs(by_t.estimate) / by_t.standard_error), "t", None
+    from benchbook.statistics import paired_permutation_test
+
     flipped = paired_permutation_test(differences, clusters=clusters, seed=seed)
     return (1.0 if flipped.p is None else flipped.p), flipped.method, flipped.seed
 
@@ -198,6 +198,8 @@ def with_p(found: Difference, p: float | None) -> Difference:
 
 def with_tarone_holm(slices: Sequence[SliceDifference]) -> tuple[SliceDifference, ...]:
     """The slices with their p-values adjusted for one another, and their verdicts by these."""
+    from benchbook.statistics import tarone_holm
+
     adjusted = tarone_holm([one.difference.p for one in slices], [_least_p(one.difference) for one in slices])
     return tuple(
         msgspec.structs.replace(one, p_holm=p, difference=with_p(one.difference, p))

@@ -102,7 +102,8 @@ def _of_several(audits: Sequence[LogAudit]) -> Iterator[Block]:
     }
     rows = [
         (
-            shorten(_named(one), _NAME),
+            _named(one),
+            shorten(one.task, _NAME),
             shorten(one.model or "", _NAME),
             one.n_follow,
             one.n_do_not_follow,
@@ -112,7 +113,9 @@ def _of_several(audits: Sequence[LogAudit]) -> Iterator[Block]:
     ]
     yield Section("logs", "Logs", (table("Numbers of each log", columns, rows, titled=True),), only=WRITTEN)
     for number, audit in enumerate(audits, 1):
-        head = f"{_named(audit)}{f', {shorten(audit.model, _NAME)}' if audit.model else ''}"
+        head = (
+            f"{_named(audit)}, {shorten(audit.task, _NAME)}{f', {shorten(audit.model, _NAME)}' if audit.model else ''}"
+        )
         yield Lines((f"{head}: {_lower(verdict_sentence(audit))}.",), only=TERMINAL, bold=True)
         yield Section(
             f"log-{number}", head, (Paragraph(f"{verdict_sentence(audit)}. {_meaning(audit)}"),), only=WRITTEN
