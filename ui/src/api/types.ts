@@ -872,6 +872,119 @@ export interface HistorySummary {
   n_left_out: number;
 }
 
+/**
+ * aggregates.json: the scorecard of A4 over the items that have a score, and beside it what passed.
+ *
+ * `intervals` has those of `primary_score` and `pass_rate`. `scorers` has each of the log's, by name.
+ */
+export interface ImportedAggregates {
+  n_items: number;
+  n_scored: number;
+  n_skipped: number;
+  primary_score: number | null;
+  stddev: number | null;
+  metrics: Record<string, number | null>;
+  misses: Record<string, number>;
+  section: ScoreSlice[];
+  category: ScoreSlice[];
+  difficulty: ScoreSlice[];
+  n_unanswered?: number;
+  n_unscored?: number;
+  spec: string;
+  n_passed: number;
+  pass_rate: number | null;
+  unscored: Unscoreds[];
+  scorers: Record<string, ScorerMean>;
+  limits: Record<string, number>;
+  intervals: Record<string, Interval>;
+  errors: Record<string, number>;
+  warnings: string[];
+  unanswered?: Unanswered[];
+  n_warnings_first?: number;
+}
+
+/**
+ * All that the log says of itself. `headline` is the scorer whose values are the record's score; None for none.
+ *
+ * `n_claimed` is how many samples it says it has, `n_held` how many are in it; `notes` are sentences about it.
+ */
+export interface ImportedLog {
+  tool: string;
+  tool_version: string | null;
+  form: string;
+  task: string;
+  status: string;
+  scorers: ImportedScorer[];
+  headline: string | null;
+  n_claimed: number | null;
+  n_held: number;
+  created_at: string | null;
+  dataset: string | null;
+  dataset_version: string | null;
+  error: string | null;
+  notes: string[];
+}
+
+/** manifest.json: who, what, when, with what, and the hash that names the record. */
+export interface ImportedManifest {
+  run_id: string;
+  timestamp_utc: string;
+  ended_utc: string | null;
+  state: string;
+  state_detail: string | null;
+  spec: string;
+  spec_sha256: string;
+  dataset_id: string;
+  dataset_version_or_hash: string;
+  repeats: number;
+  code_version: Record<string, unknown>;
+  environment: Record<string, unknown>;
+  config: Record<string, unknown>;
+  plan_sha256: string;
+  inputs: Record<string, string>;
+  journal_segments: number;
+  journal_facts: number;
+  journal_sha256: string;
+  derived: Record<string, string>;
+  derived_by: Record<string, string>;
+  manifest_sha256: string;
+  project_version?: Record<string, unknown>;
+  run_status: "completed" | "crashed" | "timed_out";
+  run_status_reason: string | null;
+  dry_run: boolean;
+  n_items: number;
+  benchmark: boolean;
+  model_id: string;
+  model_version: string | null;
+  prompt_template_id: string | null;
+  prompt_template_version_or_hash: string | null;
+  generation_params: Record<string, unknown>;
+  generation_params_effective: Record<string, unknown>;
+  prediction_form: string | null;
+  prediction_columns: Record<string, string>;
+  reasoning_tags: string[];
+  part?: PartSaid;
+  evaluator: string;
+  imported: ImportedLog;
+}
+
+/**
+ * One of the log's scorers. `column` begins the names of its columns in samples.parquet.
+ *
+ * `lowest` and `highest` are the ends of its scale, as the log or whoever imported it has it; None: not known.
+ * `is_rate`: every score that it gave is an end of that scale.
+ */
+export interface ImportedScorer {
+  name: string;
+  column: string;
+  lowest: number | null;
+  highest: number | null;
+  higher_is_better: boolean;
+  judge: string | null;
+  passes_at: number | null;
+  is_rate: boolean;
+}
+
 /** A confidence interval; a bound is null where nothing can be said, and `reason` says why. */
 export interface Interval {
   low: number | null;
@@ -1328,7 +1441,7 @@ export interface Minimums {
   evaluations: number;
 }
 
-/** A number that the scorer named, over the items that have it; true and false count 1 and 0. */
+/** A number beside the score, over the items that have it; true and false count 1 and 0. */
 export interface NamedMean {
   mean: number | null;
   n: number;
@@ -1889,6 +2002,14 @@ export interface ScorerManifest {
   scorer: ScorerSaid;
 }
 
+/** One scorer over the samples that it scored, on its own scale. */
+export interface ScorerMean {
+  mean: number | null;
+  n: number;
+  n_unscored: number;
+  n_guessed: number;
+}
+
 /**
  * The scorer: its name, the least score at which it passes an answer, and the hash of its source, which is among
  * the inputs. `python` are the versions that it ran under.
@@ -2073,7 +2194,7 @@ export interface Unanswered {
   advice: string;
 }
 
-/** Answers without a score, by reason: what the scorer raised, or returned instead of one. */
+/** Answers without a score, by reason: what a scorer raised, or gave instead of one. */
 export interface Unscoreds {
   why: string;
   n_items: number;
@@ -2139,8 +2260,8 @@ export interface Gets {
   "/runs": { takes: "text" | "spec" | "spec_sha256" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
   "/runs/{run_id}/start": { takes: never; answers: Started };
   "/runs/{run_id}": { takes: never; answers: RunRow };
-  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ProtocolManifest };
-  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ProtocolAggregates };
+  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ImportedManifest | ProtocolManifest };
+  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ImportedAggregates | ProtocolAggregates };
   "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | VerdictOfRun };
   "/runs/{run_id}/criteria": { takes: never; answers: CriteriaOfRun };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
