@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,3 +68,20 @@ def test_an_error_of_a_tool_is_a_missing_pair_and_no_loss(tmp_path: Path) -> Non
     failed = sample("2", answer=None, failure=LogFailure(message="boom"))
     pair = compared(tmp_path, [sample("1", 1.0), sample("2", 1.0)], [sample("1", 1.0), failed])
     assert (pair.n_compared, pair.counts["regressed"], pair.counts["only_in_a"], pair.n_unanswered_b) == (1, 0, 1, 1)
+
+
+def test_logs_of_one_task_have_one_eval_set_in_whatever_order_their_samples_came(tmp_path: Path) -> None:
+    names = ["10", "9", "a2", "a10", "1"]
+    for run, order in (("a", names), ("b", names[::-1])):
+        held = [sample(name, float(name != "9" or run == "a")) for name in order]
+        import_log(MadeLog(tmp_path, held, model=f"x/{run}"), Wanted(runs=str(tmp_path / "runs"), run_id=run))
+    done = benchbook_here("leaderboard", "a", "b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    items = json.loads(benchbook_here("show", "a", "--sample", "0", "--json", cwd=tmp_path).stdout)
+    assert items["item_id"] == "1"
+
+
+def test_people_hold_another_tools_scores_against_their_own(tmp_path: Path) -> None:
+    held = [sample(str(n), float(n % 2)) for n in range(20)]
+    import_log(MadeLog(tmp_path, held), Wanted(runs=str(tmp_path / "runs"), run_id="a"))
+    assert benchbook_here("label", "sample", "a", "--n", "20", "--out", "book", cwd=tmp_path).returncode == 0

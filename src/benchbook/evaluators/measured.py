@@ -72,8 +72,10 @@ def measured_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Me
 
 
 def scorer_said(manifest: Mapping[str, Any]) -> str:
-    """The name of a run's scorer where runs stand side by side: its spec's id; of a function of a user's own with the
-    beginning of its source's hash, for a version may have been used twice."""
+    """The name of a run's scorer where runs stand side by side: its spec's id; of an imported log the tool's scorer; of
+    a function of a user's own with the beginning of its source's hash, for a version may have been used twice."""
+    if (elsewhere := manifest.get("scored_by")) is not None:
+        return str(elsewhere)
     spec, scorer = str(manifest.get("spec")), manifest.get("scorer")
     source = scorer.get("source_sha256") if isinstance(scorer, Mapping) else None
     return spec if source is None else f"{spec} (source {str(source)[:12]})"
@@ -85,6 +87,8 @@ def scorer_changed(a: Mapping[str, Any], b: Mapping[str, Any]) -> str | None:
     if spec != b.get("spec") or a.get("spec_sha256") == b.get("spec_sha256"):
         return None
     pair = [scorer_said(one) for one in (a, b)]
+    if "scored_by" in a and "scored_by" in b:
+        return f"Other tools scored, or another scorer stands first: {pair[0]}, and {pair[1]}."
     said = "" if pair[0] == pair[1] else f": {pair[0]}, and {pair[1]}"
     return f"Both scorers call themselves {spec}, and are not the same{said}. A changed scorer is a new version."
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO
 
 from benchbook.canonical import canonical_json
 from benchbook.evalsets.conversations import MessageError, check_messages
@@ -30,60 +31,100 @@ class Values:
             self.distinct.add(value)
 
 
-@dataclass(slots=True)
 class FirstLook:
-    """The items of a log in their order, which of its samples count, and what its scorers gave."""
+    """The items of a log, which of its samples count, and what its scorers gave. Items' lines wait in a file.
 
-    places: dict[str, int] = field(default_factory=dict)  # of items, by id
-    repeats: int = 1
-    n_held: int = 0  # samples, of which the last counts where there are two of one item and repeat
-    values: dict[str, Values] = field(default_factory=dict)
-    n_doubled: int = 0
-    n_other_prompts: int = 0
-    _prompts: list[int] = field(default_factory=list)  # of each item, the hash of its prompt
-    _last: dict[tuple[int, int], int] = field(default_factory=dict)
-    _counts: array[int] = field(default_factory=lambda: array("b"))  # 1 of each sample that counts, in the log's order
+    Items stand in the order of their ids, numbers by their size: a log has its samples as they were ready, and two of
+    one task would have no eval set in common.
+    """
 
-    def add(self, sample: LogSample) -> bytes | None:
-        """Count a sample; the line of its item, where that is a new one."""
-        place = self.places.get(sample.id)
-        line = None
-        if place is None:
-            place = self.places[sample.id] = len(self.places)
+    def __init__(self, spool: BinaryIO) -> None:
+        self.repeats = 1
+        self.values: dict[str, Values] = {}  # by scorer
+        self._spool = spool
+        self._starts = array("Q")  # of each item's line, and where the next will stand
+        self._starts.append(0)
+        self._found: dict[str, int] = {}  # the items, by id, in the order of the log
+        self._places: list[int] = []
+        self._prompts: list[int] = []  # of each item, the hash of its prompt
+        self._last: dict[tuple[int, int], int] = {}
+        self._counts = array("b")  # 1 of each sample that counts, in the log's order
+        self._n_doubled = 0
+        self._n_other_prompts = 0
+
+    def add(self, sample: LogSample) -> None:
+        """Count a sample. Of two of one item and repeat, the last counts."""
+        name = _item_id(sample)
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = len(self._found)
             self._prompts.append(hash(sample.prompt))
-            line = _item_line(sample)
-        elif self._prompts[place] != hash(sample.prompt):
-            self.n_other_prompts += 1
+            self._starts.append(self._starts[-1] + self._spool.write(_item_line(name, sample) + b"\n"))
+        elif self._prompts[found] != hash(sample.prompt):
+            self._n_other_prompts += 1
         self.repeats = max(self.repeats, sample.repeat + 1)
-        key, order = (place, sample.repeat), len(self._counts)
+        key, order = (found, sample.repeat), len(self._counts)
         if key in self._last:
-            self.n_doubled += 1
+            self._n_doubled += 1
             self._counts[self._last[key]] = 0
         self._last[key] = order
         self._counts.append(1)
-        self.n_held = len(self._last)
-        for name, score in sample.scores.items():
-            found = self.values.setdefault(storable(name), Values())
+        for scorer, score in sample.scores.items():
+            values = self.values.setdefault(storable(scorer), Values())
             if score.value is not None:
-                found.add(score.value)
-        return line
+                values.add(score.value)
+
+    @property
+    def n_items(self) -> int:
+        return len(self._found)
+
+    @property
+    def n_held(self) -> int:
+        """The samples that count."""
+        return len(self._last)
+
+    def write_items(self, target: BinaryIO) -> None:
+        """Write the items' lines, in their order."""
+        in_order = sorted(self._found, key=_natural)
+        self._places = [0] * len(in_order)
+        for place, name in enumerate(in_order):
+            found = self._found[name]
+            self._places[found] = place
+            self._spool.seek(self._starts[found])
+            target.write(self._spool.read(self._starts[found + 1] - self._starts[found]))
+
+    def number_of(self, sample: LogSample) -> int:
+        """The sample's place in the plan, once the items are written."""
+        return sample.repeat * self.n_items + self._places[self._found[_item_id(sample)]]
 
     def counts(self, order: int) -> bool:
         """True if the n-th sample of the log is the last of its item and repeat."""
         return bool(self._counts[order])
 
     def notes(self) -> Iterator[str]:
-        if self.n_doubled:
-            yield f"{plural(self.n_doubled, 'sample')} of the log stand in it again later: the last counts."
-        if self.n_other_prompts:
-            what = plural(self.n_other_prompts, "sample")
+        if self._n_doubled:
+            yield f"{plural(self._n_doubled, 'sample')} of the log stand in it again later: the last counts."
+        if self._n_other_prompts:
+            what = plural(self._n_other_prompts, "sample")
             yield f"{what} ask something else than the first of the same id: the item has the first one's text."
 
 
-def _item_line(sample: LogSample) -> bytes:
-    item: dict[str, Any] = {"id": _storable_id(sample.id), "prompt": sample.prompt}
+_DIGITS = re.compile(r"(\d{1,18})", re.ASCII)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key by which `item 9` comes before `item 10`."""
+    return [(int(part), "") if part.isascii() and part.isdecimal() else (-1, part) for part in _DIGITS.split(name)]
+
+
+def _item_id(sample: LogSample) -> str:
+    return storable(sample.id) if sample.id.strip() else "(no id)"
+
+
+def _item_line(name: str, sample: LogSample) -> bytes:
+    item: dict[str, Any] = {"id": name, "prompt": sample.prompt}
     if not sample.prompt.strip():
-        item["prompt"] = f"not known (item {item['id']})"
+        item["prompt"] = f"not known (item {name})"
     if sample.references and sample.references[0].strip():
         item["expected_answer"] = sample.references[0]
     if len(sample.references) > 1:
@@ -96,10 +137,6 @@ def _item_line(sample: LogSample) -> bytes:
     if sample.messages is not None and (messages := _messages(sample.messages)) is not None:
         item["messages"] = messages
     return canonical_json(all_storable(item))
-
-
-def _storable_id(text: str) -> str:
-    return storable(text) if text.strip() else "(no id)"
 
 
 def _messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]] | None:

@@ -93,12 +93,11 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     run_id = wanted.run_id or new_run_id()
     with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
         items = Path(folder) / f"{_file_name(log.header.task)}.jsonl"
-        look = FirstLook()
-        with items.open("wb") as lines:
+        with tempfile.TemporaryFile(dir=folder) as spool, items.open("wb") as lines:
+            look = FirstLook(spool)
             for sample in log.samples():
-                line = look.add(sample)
-                if line is not None:
-                    lines.write(line + b"\n")
+                look.add(sample)
+            look.write_items(lines)
         _check(log, look)
         metric = ImportedMetric(_described(log, look, wanted))
         derived: list[AnswersDerived] = []
@@ -123,12 +122,12 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
 
 def _check(log: ForeignLog, look: FirstLook) -> None:
     path = next(iter(log.files.values()), Path(log.header.task))
-    if not look.places:
+    if not look.n_items:
         said = f"a log of {log.header.tool}, task {shorten(log.header.task, 60)}, without samples"
         if log.header.status == "being_written":
             said += ": it is still being written"
         raise EmptyLogError(path, found=said, expected="at least one; `benchbook audit` reads it all the same")
-    if (n := len(look.places) * look.repeats) > MAX_SAMPLES:
+    if (n := look.n_items * look.repeats) > MAX_SAMPLES:
         raise InputError(path, found=f"{n:,} samples", expected=f"at most {MAX_SAMPLES:,} in one record")
 
 
@@ -278,7 +277,7 @@ class _Facts:
         self._order += 1
         if not counts:
             return
-        number = sample.repeat * len(self._look.places) + self._look.places[sample.id]
+        number = self._look.number_of(sample)
         is_scored = any(one.value is not None for one in sample.scores.values())
         if sample.failure is not None and sample.answer is None and not is_scored:
             self._journal.append(_failure(number, sample))
@@ -298,7 +297,7 @@ class _Facts:
 
     def end(self) -> None:
         self._append()
-        n_samples = len(self._look.places) * self._look.repeats
+        n_samples = self._look.n_items * self._look.repeats
         self._journal.append(RunEnded(accepts_unanswered=self._n_answered < n_samples))
 
 

@@ -60,26 +60,23 @@ class ImportedEvaluator(AnswersEvaluator):
 
     @property
     def compared(self) -> ComparedColumns:
-        scorers = self._metric.log.scorers
-        of_each = (
-            ()
-            if len(scorers) == 1
-            else tuple(
-                ComparedMetric(
-                    one.name,
-                    one.column,
-                    "score",
-                    lowest=0.0 if one.lowest is None else one.lowest,
-                    highest=one.highest,
-                    higher_is_better=one.higher_is_better,
-                )
-                for one in scorers
+        log = self._metric.log
+        others = tuple(
+            ComparedMetric(
+                one.name,
+                one.column,
+                "score",
+                lowest=0.0 if one.lowest is None else one.lowest,
+                highest=one.highest,
+                higher_is_better=one.higher_is_better,
             )
+            for one in log.scorers
+            if one.name != log.headline  # the score is its own
         )
         return replace(
             super().compared,
             reasons=("error", "miss_reason", "unscored", "candidate_error"),
-            metrics=(*of_each, *super().compared.metrics),
+            metrics=(*others, *super().compared.metrics),
             asked_elsewhere=True,
         )
 

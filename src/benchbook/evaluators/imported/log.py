@@ -59,6 +59,11 @@ class ImportedLog(msgspec.Struct, frozen=True, kw_only=True):
         return next((one for one in self.scorers if one.name == self.headline), None)
 
     @property
+    def scored_by(self) -> str:
+        """The tool, and the scorer that stands first: by this a run's scores are told from another's."""
+        return f"{self.tool}: {self.headline or 'no scorer'}"
+
+    @property
     def sha256(self) -> str:
         """The hash of what the scores mean: the tool, the scorers with their scales, and which stands first."""
         said = {"tool": self.tool, "scorers": msgspec.to_builtins(self.scorers), "headline": self.headline}

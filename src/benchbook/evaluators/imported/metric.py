@@ -135,7 +135,7 @@ class _OfRun(ImportedMetric):
 
     def __init__(self, log: ImportedLog, state: JournalState) -> None:
         super().__init__(log)
-        self.identity = {"evaluator": IMPORTED, IMPORTED: log}
+        self.identity = {"evaluator": IMPORTED, IMPORTED: log, "scored_by": log.scored_by}
         self._outcomes = state.outcomes
         self._sums: defaultdict[str, _Sum] = defaultdict(_Sum)
         self._whys: set[str] = set()

@@ -75,4 +75,5 @@ class ImportedManifest(AnswerManifest, frozen=True, kw_only=True):
     """manifest.json: who, what, when, with what, and the hash that names the record."""
 
     evaluator: str  # `imported`: another tool scored, and what its log says are facts
+    scored_by: str  # the tool, and the scorer whose values are the score
     imported: ImportedLog

@@ -133,7 +133,8 @@ def _headline(report: AnswersReport) -> DecisionWord:
     file, terms, reason = report.aggregates, report.terms, report.decision.reason
     verdict: Verdict = report.decision.verdict
     counted = f"{terms.n_passed(file):,} of {plural(file.n_items, 'item')} {terms.passed}"
-    score = f"{numbers.score(file.primary_score, unknown='no item is answered')} by {report.manifest.spec}"
+    by = getattr(report.manifest, "scored_by", report.manifest.spec)
+    score = f"{numbers.score(file.primary_score, unknown='no item is answered')} by {by}"
     match verdict:
         case "unavailable":
             return DecisionWord("Nothing was scored", f"Unavailable: {reason}.", "none")
