@@ -1,39 +1,32 @@
-"""Logs that tests make by hand, as every reader gives them."""
+"""Logs of another tool, made of samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from benchbook.exchange.log import ForeignLog, LogHeader, LogNote, LogSample, LogScore, LogScorer
+from benchbook.exchange.log import ForeignLog, LogHeader, LogSample, LogScorer
 
 
-class MadeLog(ForeignLog):
-    """A log whose samples are at hand. Its file holds nothing that matters."""
+class Made(ForeignLog):
+    """A log of these samples."""
 
-    def __init__(
-        self, folder: Path, samples: Sequence[LogSample], notes: Sequence[LogNote] = (), **header: Any
-    ) -> None:
-        said = {"tool": "inspect", "tool_version": "0.3", "form": "eval, version 2", "task": "arithmetic"}
-        said |= {"model": "openai/gpt-4o-mini", "scorers": (LogScorer(name="match"),), "status": "complete"}
-        self.header = LogHeader(**(said | {"n_claimed": len(samples)} | header))
-        path = folder / "made.log"
-        path.write_bytes(b"a log\n")
-        self.files: Mapping[str, Path] = {"made.log": path}
-        self._samples = list(samples)
-        self._notes = list(notes)
+    def __init__(self, samples: list[LogSample], **said: Any) -> None:
+        names = sorted({name for one in samples for name in one.scores})
+        known: dict[str, Any] = {
+            "tool": "made", "tool_version": "1", "form": "made", "task": "sums", "model": "acme/m",
+            "status": "complete",
+            "created_at": "2026-11-29T18:00:00Z", "dataset": "sums", "n_claimed": len(samples),
+            "scorers": tuple(LogScorer(name=name) for name in names),
+        }  # fmt: skip
+        self.header = LogHeader(**(known | said))
+        self.files = {}
+        self._samples = samples
 
     def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
         del whole
         yield from self._samples
 
-    def notes(self) -> list[LogNote]:
-        return self._notes
 
-
-def sample(name: str, value: float | None = None, **given: Any) -> LogSample:
-    """A sample that `match` scored with `value`; without one, it has no score by any scorer that is not given."""
-    scores = {} if value is None else {"match": LogScore(value=value, said="C" if value == 1 else "I")}
-    said = {"prompt": f"What is {name}?", "answer": f"It is {name}.", "references": ("42",), "scores": scores}
-    return LogSample(id=name, **(said | given))
+def sample(**fields: Any) -> LogSample:
+    return LogSample(**({"id": "a", "prompt": "1 + 1?", "answer": "2"} | fields))

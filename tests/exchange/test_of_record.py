@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import benchbook as bb
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.exchange.log import Claim, LogSample
+from benchbook.exchange.importing import Wanted, import_log
+from benchbook.exchange.log import Claim, LogFailure, LogSample, LogScore, LogScorer
 from benchbook.exchange.of_record import RecordLog, log_of_record
 from benchbook.record.folder import Record
 from golden.views import FOLDERS, PROTOCOL
 from labelled import judged_run
+from made_logs import Made, sample
 from outages import number_of
 from own_scorers import scored as scored_by_function
 from running import benchbook_here, write_items
@@ -118,7 +121,7 @@ def test_answers_that_were_made_elsewhere(tmp_path: Path) -> None:
     assert (e.answer, e.failure, e.scores["answer_correctness@v1"].value) == (None, None, 0.0)
     assert e.scores["answer_correctness@v1"].explanation == "no_prediction"
     assert b.messages is None
-    assert b.metadata["own"] == '{"step":300}'
+    assert b.metadata["own"] == {"step": 300}
 
 
 def test_a_judges_reply_that_nobody_can_read_is_no_score(tmp_path: Path) -> None:
@@ -163,7 +166,7 @@ def test_an_item_that_was_not_answered_is_a_failure_and_no_wrong_answer(tmp_path
     assert second.scores["answer_correctness@v1"].unscored == "unanswered: provider_error"
     assert second.failure is not None
     assert second.failure.kind == "error"
-    assert second.failure.message.startswith("provider_error")
+    assert second.failure.message == "provider_error: status 503"
     assert log.header.status == "cancelled"
     # The frozen template puts nothing around a prompt without a context.
     assert first.messages is None
@@ -187,7 +190,7 @@ def test_a_function_that_could_not_score_says_why(tmp_path: Path) -> None:
     assert found["i1"].scores["near@v1"].value == 0.5
     assert found["i2"].scores["near@v1"].value is None
     assert found["i2"].scores["near@v1"].unscored == "ValueError: could not convert string to float: 'three'"
-    assert found["i1"].metadata["values"] == '{"off":1.0,"why":"off by 1"}'
+    assert found["i1"].metadata["values"] == {"off": 1.0, "why": "off by 1"}
 
 
 _TWO_CHECKS = """name = "two"
@@ -222,7 +225,7 @@ def test_checks_are_scorers_each(tmp_path: Path) -> None:
     assert [one.value for one in b.scores.values()] == [0.0, 0.0, 0.0]
     assert b.scores["number_score"].answer == "3"
     assert b.scores["number_score"].explanation == "other_number"
-    assert {one.metric: one.value for one in log.header.claims}["checks.number.mean"] == 0.5
+    assert {one.metric: one.value for one in log.header.claims}["mean"] == 0.5
 
 
 def test_what_was_sent_stands_in_the_messages(tmp_path: Path) -> None:
@@ -243,6 +246,49 @@ def test_what_was_sent_stands_in_the_messages(tmp_path: Path) -> None:
     assert '{"page":1}' in a.messages[0]["content"]
     assert b.messages == items[1]["messages"]
     assert "Be brief." in b.prompt
+
+
+def test_an_imported_log_is_what_was_imported(tmp_path: Path) -> None:
+    """Two items twice, of which b's second time is not in the log, and a's failed."""
+    samples = [
+        sample(
+            id="a", references=("2", "two"), choices=("1", "2"), latency_ms=5, metadata={"page": [1]},
+            scores={
+                "match": LogScore(value=1.0, said="C", answer="2", explanation="It is."),
+                "grade": LogScore(value=7.0),
+            },
+        ),
+        sample(id="b", prompt="3?", limit="token", scores={"match": LogScore(value=None, unscored="NaN")}),
+        sample(id="a", repeat=1, answer=None, failure=LogFailure(message="HTTP 500"), references=("2", "two")),
+    ]  # fmt: skip
+    scorers = (
+        LogScorer(name="match", lowest=0.0, highest=1.0),
+        LogScorer(name="grade", highest=10.0, judge="acme/j"),
+    )
+    log = Made(samples, scorers=scorers, repeats=2, dataset_version="v2", tool="other")
+    found = log_of_record(import_log(log, Wanted(runs=str(tmp_path))).record)
+    first, second, third = found.samples()
+    assert [(one.id, one.repeat) for one in (first, second, third)] == [("a", 0), ("b", 0), ("a", 1)]
+    assert first.scores["match"] == msgspec.structs.replace(samples[0].scores["match"], passed=True)
+    assert first.scores["grade"] == LogScore(value=7.0)
+    assert (first.references, first.choices, first.latency_ms) == (("2", "two"), ("1", "2"), 5)
+    assert first.metadata["own"] == {"page": [1]}
+    assert second.scores["match"] == LogScore(value=None, unscored="NaN")
+    assert second.limit == "token"
+    assert third.failure is not None
+    assert third.failure.message.endswith("HTTP 500")
+    assert {one.value for one in third.scores.values()} == {None}
+    header = found.header
+    assert (header.task, header.model, header.n_claimed) == ("sums", "acme/m", 4)
+    assert [(one.name, one.highest, one.judge) for one in header.scorers] == [
+        ("match", 1.0, None),
+        ("grade", 10.0, "acme/j"),
+    ]
+    assert header.metadata["imported"]["tool"] == "other"
+    claims = {(one.scorer, one.metric): (one.value, one.formula) for one in header.claims}
+    assert claims["grade", "mean"] == (7.0, "mean")
+    assert claims["match", "mean"] == (1.0, "mean")
+    assert claims["match", "primary_score"] == (1.0, None)
 
 
 def test_choices_are_those_of_the_items_line(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -32,8 +33,9 @@ from benchbook.exchange.log import (
     LogStatus,
 )
 from benchbook.record.derived_files import check_derived
-from benchbook.record.facts import RunStarted
+from benchbook.record.facts import Failure, RunStarted
 from benchbook.record.folder import Record
+from benchbook.record.reading import read_journal
 from benchbook.record.tables import read_frames
 from benchbook.specs.folders import as_text
 
@@ -68,10 +70,13 @@ def log_of_record(record: Record) -> RecordLog:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """A scorer of the log, and the column of samples.parquet that has its values."""
+    """A scorer of the log, and the columns of samples.parquet that have its values and its words."""
 
     scorer: LogScorer
     column: str
+    compared: str
+    why: str
+    said: str | None = None
 
 
 class RecordLog(ForeignLog):
@@ -99,7 +104,12 @@ class RecordLog(ForeignLog):
         with recorded_evalset(self._record, self._started, keeps_fields=True) as evalset:
             for frame in read_frames(self._record.samples):
                 for row in frame.with_columns(why).iter_rows(named=True):
-                    yield self._sample(row, evalset, template, whole)
+                    if not self._is_lacking(row):
+                        yield self._sample(row, evalset, template, whole)
+
+    def _is_lacking(self, row: Mapping[str, Any]) -> bool:
+        """True for a repeat of an item that another tool's log does not have: nobody asked it."""
+        return self._columns.asked_elsewhere and row["fact_seq"] is None
 
     def _template(self) -> PromptTemplate | None:
         """The template by which the model was asked; None where answers were made elsewhere."""
@@ -117,13 +127,13 @@ class RecordLog(ForeignLog):
             id=row["item_id"],
             repeat=row["repeat"],
             prompt=item.prompt,
-            references=() if item.expected_answer is None else (item.expected_answer,),
-            choices=_choices(fields),
+            references=_texts(fields, "references") or _one(item.expected_answer),
+            choices=_texts(fields, "choices"),
             context=None if item.context is None else as_text(item.context),
             answer=row[self._columns.answer],
             scores={one.scorer.name: self._score(row, one) for one in self._scored},
             failure=self._failure(row),
-            limit="time" if _ran_out_of_time(row) else None,
+            limit=row.get("limit") or ("time" if _ran_out_of_time(row) else None),
             finish_reason=row.get("finish_reason"),
             group=row.get("group"),
             category=row.get("category"),
@@ -138,28 +148,32 @@ class RecordLog(ForeignLog):
 
     def _metadata(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """All else that its row says: what the judge replied, which checks failed and why, where its facts stand."""
-        return {name: one for name, one in row.items() if name not in self._mapped and one not in (None, [], {}, "")}
+        left = {name: one for name, one in row.items() if name not in self._mapped and one not in (None, [], {}, "")}
+        return left | {name: msgspec.json.decode(left[name]) for name in _JSON if name in left}
 
     def _score(self, row: Mapping[str, Any], one: _Scored) -> LogScore:
         value = None if row[_WHY] is not None else row[one.column]
         is_headline = one is self._scored[0]
-        explanation = row.get("rationale") or row.get(f"{one.column}_reason")
-        if explanation is None and is_headline and value is not None:
+        explanation = row.get("rationale") or row.get(one.why)
+        if one.said is not None and value is None:
+            explanation = None  # its column says why there is no score
+        elif explanation is None and is_headline and value is not None and one.said is None:
             explanation = ", ".join(_said(row, self._columns.reasons)) or None
         return LogScore(
             value=None if value is None else float(value),
-            unscored=self._unscored(row) if value is None else None,
+            unscored=self._unscored(row, one) if value is None else None,
+            said=None if one.said is None else row[one.said],
             passed=bool(row[self._columns.passed]) if is_headline and value is not None else None,
-            answer=row.get(f"{one.column}_found"),
+            answer=row.get(one.compared),
             explanation=_with_quotes(explanation, row, one.column),
         )
 
-    def _unscored(self, row: Mapping[str, Any]) -> str:
+    def _unscored(self, row: Mapping[str, Any], one: _Scored) -> str:
         """The reason for which a scorer gave no score."""
         if row[_WHY] is not None:
             return f"unanswered: {row[_WHY]}"
-        if row[self._scored[0].column] is not None:
-            return "not scored by this"
+        if row[self._columns.score] is not None or one.said is not None:
+            return row.get(one.why) or row.get("unscored") or "not scored by this"
         return ": ".join(_said(row, _UNSCORED)) or ", ".join(_said(row, self._columns.reasons)) or "no score"
 
     def _failure(self, row: Mapping[str, Any]) -> LogFailure | None:
@@ -169,8 +183,16 @@ class RecordLog(ForeignLog):
         )
         if cause is None:
             return None
-        said = row.get("error_detail") or row.get("error")
+        said = (
+            row.get("failure") or row.get("error_detail") or self._details.get(row.get("fact_seq")) or row.get("error")
+        )
         return LogFailure(message=str(cause) if said in (None, cause) else f"{cause}: {said}", kind=_kind_of(cause))
+
+    @cached_property
+    def _details(self) -> dict[int | None, str]:
+        """The words of failed calls, by their facts, where rows do not have them."""
+        facts = (line.fact for line in read_journal(self._record.journal))
+        return {fact.seq: fact.detail for fact in facts if isinstance(fact, Failure) and fact.detail}
 
     # ── what the record says of itself ───────────────────────────────────────────────────────────────────────
 
@@ -178,23 +200,24 @@ class RecordLog(ForeignLog):
         manifest = self._manifest
         n_items, repeats = self._evaluator.size_of(self._started)
         template = (manifest.get("prompt_template_id"), manifest.get("prompt_template_version_or_hash"))
+        imported: Mapping[str, Any] = manifest.get("imported") or {}
         return LogHeader(
             tool=TOOL,
             tool_version=str(manifest["code_version"].get("benchbook") or "") or None,
             form=f"record, derivation {derivation_of(self._started)}",
-            task=manifest["dataset_id"],
+            task=imported.get("task") or manifest["dataset_id"],
             model=manifest.get("model_id"),
             scorers=tuple(one.scorer for one in self._scored),
             status=_status(manifest),
-            created_at=manifest["timestamp_utc"],
-            dataset=manifest["dataset_id"],
+            created_at=imported.get("created_at") or manifest["timestamp_utc"],
+            dataset=imported.get("dataset") or manifest["dataset_id"],
             dataset_version=manifest["dataset_version_or_hash"],
             n_claimed=n_items * repeats,
             repeats=repeats,
             claims=tuple(self._claims(derived)),
             generation_params=manifest.get("generation_params_effective") or manifest.get("generation_params") or {},
             prompt_template=" ".join(part for part in template if part) or None,
-            error=manifest.get("run_status_reason") if _status(manifest) == "failed" else None,
+            error=imported.get("error") or manifest.get("run_status_reason"),
             metadata=_identity(manifest, derived.decision),
         )
 
@@ -208,7 +231,7 @@ class RecordLog(ForeignLog):
             for where in (found for name in names for found in (name, f"aggregates.{name}") if found in numbers):
                 yield Claim(
                     scorer=scorer,
-                    metric=where.rpartition(".")[2] if where.startswith("aggregates.") else where,
+                    metric=where.rpartition(".")[2],
                     value=numbers[where],
                     where=f"aggregates.json: {where}",
                     formula=None if why_not else formula,
@@ -218,12 +241,18 @@ class RecordLog(ForeignLog):
 
         headline = self._scored[0].scorer.name
         if self._evaluator.primary is not None:
-            yield from claim(headline, "mean", self._evaluator.primary)
+            is_it = self._scored[0].column == self._columns.score
+            scale = "it is on a scale from 0 to 1, and values here are on the scorer's own"
+            yield from claim(
+                headline, "mean" if is_it else None, self._evaluator.primary, otherwise="" if is_it else scale
+            )
         yield from claim(headline, None, "pass_rate", otherwise="no formula here is of what passed")
         yield from claim(headline, "n_passed", "n_passed", "n_correct")
-        for one in self._scored[1:]:
+        for one in self._scored:
             name = one.scorer.name.removesuffix("_score")
-            yield from claim(one.scorer.name, "mean", f"{name}_mean", f"checks.{name}.mean")
+            yield from claim(
+                one.scorer.name, "mean", f"{name}_mean", f"checks.{name}.mean", f"scorers.{one.scorer.name}.mean"
+            )
         for name, formula in _TOKENS.items():
             yield from claim("", formula, name)
 
@@ -234,7 +263,7 @@ class RecordLog(ForeignLog):
         import polars as pl
 
         why = unanswered_why(self._evaluator, self._names, self._manifest)
-        counted = why.is_not_null() & pl.col(self._scored[0].column).is_not_null()
+        counted = why.is_not_null() & pl.col(self._columns.score).is_not_null()
         n = sum(int(frame.select(counted.sum()).item()) for frame in read_frames(self._record.samples))
         return f"it counts {n:,} unanswered samples, which are unscored here" if n else ""
 
@@ -244,8 +273,9 @@ class RecordLog(ForeignLog):
 # Columns that fields of a sample have; all others are its metadata.
 _MAPPED: frozenset[str | None] = frozenset({
     _WHY, "repeat", "item_id", "prompt", "group", "category", "rationale", "finish_reason", "input_tokens",
-    "output_tokens", "latency_e2e_ms", "eval_time_ms", "model_reported",
+    "output_tokens", "latency_e2e_ms", "eval_time_ms", "model_reported", "failure", "limit",
 })  # fmt: skip
+_JSON = ("own", "values")  # columns whose texts are JSON
 _UNSCORED = ("evaluator_error", "parse_error_reason", "unscored")  # columns that say why nobody scored a sample
 _ON_A_SCALE = ("rate", "score", "grade")  # metrics that somebody scored, unlike tokens and times
 _TOKENS: Mapping[str, Formula] = {
@@ -258,15 +288,30 @@ _TOKENS: Mapping[str, Formula] = {
 def _scorers(
     spec: str, columns: ComparedColumns, there: tuple[str, ...], manifest: Mapping[str, Any]
 ) -> Iterator[_Scored]:
-    """The score by which samples pass, under its evaluator's name, and each criterion or check under its own."""
+    """The score by which samples pass, under its evaluator's name, and each criterion or check under its own; of an
+    imported log its scorers, the one that the record goes by first."""
+    if (imported := manifest.get("imported")) is not None and imported["scorers"]:
+        for told in sorted(imported["scorers"], key=lambda one: one["name"] != imported["headline"]):
+            yield _of_import(told)
+        return
     judge = manifest.get("evaluator_model_id")
-    graded = [one for one in columns.metrics if one.kind in _ON_A_SCALE and one.column in there]
-    if all(one.column != columns.score for one in graded):
-        yield _Scored(LogScorer(name=spec, lowest=0.0, highest=1.0, judge=judge), columns.score)
-    for one in sorted(graded, key=lambda one: one.column != columns.score):
-        scale = {"lowest": float(one.lowest), "highest": None if one.highest is None else float(one.highest)}
-        scorer = LogScorer(name=one.name, higher_is_better=one.higher_is_better, judge=judge, **scale)
-        yield _Scored(scorer, one.column)
+    yield _of_column(LogScorer(name=spec, lowest=0.0, highest=1.0, judge=judge), columns.score)
+    for one in columns.metrics:
+        if one.kind in _ON_A_SCALE and one.column in there:
+            scale = {"lowest": float(one.lowest), "highest": None if one.highest is None else float(one.highest)}
+            scorer = LogScorer(name=one.name, higher_is_better=one.higher_is_better, judge=judge, **scale)
+            yield _of_column(scorer, one.column)
+
+
+def _of_column(scorer: LogScorer, column: str) -> _Scored:
+    return _Scored(scorer, column, f"{column}_found", f"{column}_reason")
+
+
+def _of_import(told: Mapping[str, Any]) -> _Scored:
+    names = [name for name in LogScorer.__struct_fields__ if name in told]
+    column = told["column"]
+    scorer = LogScorer(**{name: told[name] for name in names})
+    return _Scored(scorer, column, f"{column}_compared", f"{column}_why", f"{column}_said")
 
 
 def _said(row: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
@@ -302,9 +347,14 @@ def _asked(item: Item, template: PromptTemplate | None) -> list[dict[str, Any]] 
     return asked
 
 
-def _choices(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    found = fields.get("choices")
+def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A field of an item's line that is a list of texts; else nothing."""
+    found = fields.get(name)
     return tuple(found) if isinstance(found, list) and all(isinstance(one, str) for one in found) else ()
+
+
+def _one(text: str | None) -> tuple[str, ...]:
+    return () if text is None else (text,)
 
 
 # ── the manifest, the decision, the aggregates ───────────────────────────────────────────────────────────────
@@ -316,10 +366,15 @@ _IDENTITY = (
     "prompt_template_version_or_hash", "part", "plan_sha256", "manifest_sha256",
 )  # fmt: skip
 
+_OF_IMPORT = ("tool", "tool_version", "form", "n_claimed", "dataset_version")
+
 
 def _status(manifest: Mapping[str, Any]) -> LogStatus:
     if manifest.get("run_status", "completed") != "completed":
         return "failed"
+    imported: LogStatus = (manifest.get("imported") or {}).get("status", "complete")
+    if imported != "complete":
+        return imported
     return _STATES.get(manifest["state"], "being_written")
 
 
@@ -327,8 +382,11 @@ def _identity(manifest: Mapping[str, Any], decision: Any) -> dict[str, Any]:
     """All that names the record: its hash first, by which `benchbook verify --expect` holds it; and what it decided."""
     told = {name: manifest[name] for name in _IDENTITY if manifest.get(name) not in (None, "", {}, [])}
     decided = msgspec.to_builtins(decision) or {}
-    word = decided.get("decision") or decided.get("verdict")
-    return {"record_sha256": manifest["journal_sha256"]} | told | ({} if word is None else {"decision": word})
+    if (word := decided.get("decision") or decided.get("verdict")) is not None:
+        told["decision"] = word
+    if (imported := manifest.get("imported")) is not None:
+        told["imported"] = {name: imported[name] for name in _OF_IMPORT if imported[name] is not None}
+    return {"record_sha256": manifest["journal_sha256"]} | told
 
 
 def _numbers(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:

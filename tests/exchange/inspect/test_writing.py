@@ -15,35 +15,12 @@ from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
 from benchbook.exchange.inspect.writing import written
-from benchbook.exchange.log import Claim, ForeignLog, LogFailure, LogHeader, LogSample, LogScore, LogScorer, Lost
+from benchbook.exchange.log import Claim, ForeignLog, LogFailure, LogSample, LogScore, LogScorer, Lost
 from benchbook.exchange.of_record import log_of_record
 from benchbook.text import storable
 from labelled import judged_run
+from made_logs import Made, sample
 from support import examples
-
-
-class Made(ForeignLog):
-    """A log of these samples."""
-
-    def __init__(self, samples: list[LogSample], **said: Any) -> None:
-        names = sorted({name for one in samples for name in one.scores})
-        known: dict[str, Any] = {
-            "tool": "made", "tool_version": "1", "form": "made", "task": "sums", "model": "acme/m",
-            "status": "complete",
-            "created_at": "2026-11-29T18:00:00Z", "dataset": "sums", "n_claimed": len(samples),
-            "scorers": tuple(LogScorer(name=name) for name in names),
-        }  # fmt: skip
-        self.header = LogHeader(**(known | said))
-        self.files = {}
-        self._samples = samples
-
-    def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
-        del whole
-        yield from self._samples
-
-
-def sample(**fields: Any) -> LogSample:
-    return LogSample(**({"id": "a", "prompt": "1 + 1?", "answer": "2"} | fields))
 
 
 def read(path: Path) -> dict[str, Any]:
