@@ -33,6 +33,7 @@ Formula = Literal[
     "share_of_ones",  # values of 1, of all
     "mean_of_means",  # of the clusters', as `Claim.clusters` names them, however large they are
     "pooled_stderr",  # of the mean: sqrt(q / (n - clusters) / n), q the squared distances from a value's cluster's mean
+    "stderr_of_means",  # of the mean of the clusters' means: sqrt(sum of their squared errors) / clusters
     "perplexity",  # exp(-mean)
     "weighted_perplexity",  # exp(-sum of a / sum of b), of a value's parts (a, b)
     "bits_per_unit",  # -sum of a / sum of b / ln 2, of its parts (a, b)

@@ -26,7 +26,7 @@ def values_of(log: ForeignLog) -> dict[str, dict[str, float | None]]:
 
 
 def _old_row(doc_id: int, **metrics: Any) -> dict[str, Any]:
-    """As 0.4.0 to 0.4.2 have it: no filter, no names of metrics, no hashes, arguments as a list, numbers as they are."""
+    """As 0.4.0 to 0.4.2 have it: no filter, no names of metrics, no hashes, arguments as a list, numbers as such."""
     return {
         "doc_id": doc_id,
         "doc": {"q": doc_id},
@@ -226,14 +226,21 @@ def test_names_without_end_are_refused(tmp_path: Path, of: str) -> None:
 
 
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    hostile = "\x1b[31m<script>\u202e=cmd|' /C calc'!A0\x00"
-    one = row(0, hostile, filtered_by=hostile, **{hostile: 1.0, "__class__": 0.5, "doc": 0})
+    hostile, name = "\x1b[31m<script>\u202e=cmd|' /C calc'!A0\x00", "<b>\u202e=1'"
+    one = row(0, hostile, filtered_by=hostile, **{name: 1.0, "__class__": 0.5, "doc": 0})
     (log,) = opened(write_run(tmp_path, None, {"t": [one]}))
     (found,) = log.samples()
     assert found.answer == hostile
-    assert {name: score.value for name, score in found.scores.items()} == {
-        f"{hostile},{hostile}": 1.0, f"__class__,{hostile}": 0.5,
+    assert {key: score.value for key, score in found.scores.items()} == {
+        f"{name},{hostile}": 1.0, f"__class__,{hostile}": 0.5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x00"])
+def test_a_metric_has_a_plain_name(tmp_path: Path, name: str) -> None:
+    (log,) = opened(write_run(tmp_path, None, {"t": [row(0, **{name: 1.0})]}))
+    with pytest.raises(InputError, match="found a metric named"):
+        list(log.samples())
 
 
 def test_memory_does_not_grow_with_samples(tmp_path: Path) -> None:

@@ -356,12 +356,24 @@ def test_a_group_has_its_tasks_samples(tmp_path: Path, value: float, formula: st
         one = claims[f"{place}.both.acc,none"]
         assert (one.value, one.formula, one.clusters) == (value, formula, clusters)
         error = claims[f"{place}.both.acc_stderr,none"]
-        assert (error.formula, error.clusters) == ("pooled_stderr", "task")
+        assert (error.formula, error.clusters) == ("stderr_of_means" if clusters else "pooled_stderr", "task")
     found = list(group.samples(whole=False))
     assert [(one.id, one.metadata) for one in found] == [
         ("a/0", {"task": "a"}), ("a/1", {"task": "a"}), ("a/2", {"task": "a"}), ("b/0", {"task": "b"}),
     ]  # fmt: skip
     assert sorted(group.files) == [f"results_{TIME}.json", f"samples_a_{TIME}.jsonl", f"samples_b_{TIME}.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("version", "formula"),
+    [("0.4.13", "stderr_of_means"), ("0.4.12", "pooled_stderr"), ("0.4.9.2", "pooled_stderr"), ("0.4.2", None)],
+)
+def test_the_error_of_an_unweighted_mean_differs_between_versions(
+    tmp_path: Path, version: str, formula: str | None
+) -> None:
+    stated = _grouped({"acc,none": 2 / 3, "acc_stderr,none": 0.25}, lm_eval_version=version)
+    claims = {one.where: one for one in logs_of(write_run(tmp_path, stated, SAMPLES))["both"].header.claims}
+    assert claims["results.both.acc_stderr,none"].formula == formula
 
 
 def test_how_old_versions_pooled_errors_is_not_told(tmp_path: Path) -> None:

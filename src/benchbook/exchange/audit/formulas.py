@@ -92,6 +92,13 @@ def _mean_of_means(found: Taken) -> float | None:
     return mean([fsum(one) / len(one) for one in found.by_cluster()])
 
 
+def _stderr_of_means(found: Taken) -> float | None:
+    clusters = found.by_cluster()
+    variances = [_var(one, False) for one in clusters]
+    squares = [var / len(one) for var, one in zip(variances, clusters, strict=True) if var is not None]
+    return sqrt(fsum(squares)) / len(clusters) if clusters and len(squares) == len(clusters) else None
+
+
 def _weighted(found: Taken) -> float | None:
     """Minus the sum of the first parts, over that of the second ones."""
     weight = fsum(found.seconds or ())
@@ -128,9 +135,12 @@ def _exp(value: float | None) -> float | None:
 
 # Of these a value has two parts.
 OF_PARTS = frozenset({"weighted_perplexity", "bits_per_unit", "f1", "matthews"})
-OF_CLUSTERS = frozenset({"stderr_of_clusters", "mean_of_means", "pooled_stderr"})
+OF_CLUSTERS = frozenset({"stderr_of_clusters", "mean_of_means", "pooled_stderr", "stderr_of_means"})
 # How far values lie apart: one value alone has no spread, but of a whole population 0.
-SPREAD = frozenset({"stderr", "stderr_of_clusters", "std", "var", "population_std", "population_var", "pooled_stderr"})
+SPREAD = frozenset({
+    "stderr", "stderr_of_clusters", "stderr_of_means", "pooled_stderr",
+    "std", "var", "population_std", "population_var",
+})  # fmt: skip
 
 FORMULAS: dict[str, Callable[[Taken, Divisors], float | None]] = {
     "mean": lambda found, _: mean(found.values),
@@ -148,6 +158,7 @@ FORMULAS: dict[str, Callable[[Taken, Divisors], float | None]] = {
     "share_of_ones": lambda found, _: mean([float(one == 1) for one in found.values]),
     "mean_of_means": lambda found, _: _mean_of_means(found),
     "pooled_stderr": lambda found, _: _pooled_stderr(found),
+    "stderr_of_means": lambda found, _: _stderr_of_means(found),
     "perplexity": lambda found, _: _exp(None if not found.values else -fsum(found.values) / len(found.values)),
     "weighted_perplexity": lambda found, _: _exp(_weighted(found)),
     "bits_per_unit": lambda found, _: None if (one := _weighted(found)) is None else one / log(2),

@@ -24,21 +24,26 @@ _FORMULAS: dict[str, Formula] = {
     "matthews_corrcoef": "matthews",
 }
 _NO_FORMULA = {
-    **dict.fromkeys(("bleu", "chrf", "ter"), "sacreBLEU makes it of all texts at once"),
+    **dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), "sacreBLEU makes it of all texts at once"),
     "brier_score": "the samples hold its probabilities as rounded text",
     "bypass": "nothing was scored: 999 stands there always",
 }
-_BOOTSTRAP = frozenset(("median", "nanmean", "perplexity", "f1", "matthews_corrcoef", "bleu", "chrf", "ter"))
+_BOOTSTRAP = frozenset(("median", "nanmean", "perplexity", "f1", "matthews_corrcoef", "bleu", "chrf", "chrf++", "ter"))
 
 # Of a metric for which its task names no way.
 _USUAL = {
     **dict.fromkeys(("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match", "likelihood"), "mean"),
     **dict.fromkeys(("word_perplexity", "byte_perplexity"), "weighted_perplexity"),
-    **{name: name for name in ("perplexity", "bits_per_byte", "f1", "bleu", "chrf", "ter", "brier_score", "bypass")},
+    **{name: name for name in ("perplexity", "bits_per_byte", "bypass")},
+}
+_USUAL_WHERE_LISTED = {  # a task that is a program may mean something else by them
+    **_USUAL,
+    **{name: name for name in ("f1", "bleu", "chrf", "chrf++", "ter", "brier_score")},
     "mcc": "matthews_corrcoef",
 }
 _POOLED_SINCE = (0, 4, 3)
 _POOLED_OVER_TASKS_SINCE = (0, 4, 4)  # before, over the groups in a group
+_UNWEIGHTED_SINCE = (0, 4, 13)  # before, errors were pooled by size even where means were not
 
 
 def scorers_of(results: Results, name: str) -> tuple[LogScorer, ...]:
@@ -108,7 +113,7 @@ def _claim(results: Results, name: str, where: str, key: str, held: dict[str, An
         where=where,
         formula=formula,
         why_not=why_not,
-        clusters=IN_GROUP if formula in ("mean_of_means", "pooled_stderr") else None,
+        clusters=IN_GROUP if formula in ("mean_of_means", "pooled_stderr", "stderr_of_means") else None,
     )
 
 
@@ -136,7 +141,7 @@ def _added_up(results: Results, task: str, key: str) -> str | None:
     for one in listed:
         if isinstance(one, dict) and one.get("metric") == metric:
             stated = one.get("aggregation")
-            return stated if isinstance(stated, str) else _USUAL.get(metric)
+            return stated if isinstance(stated, str) else _USUAL_WHERE_LISTED.get(metric)
     return _USUAL.get(metric, "mean")  # what a task's own function adds to those that are listed
 
 
@@ -146,8 +151,12 @@ def _of_group(results: Results, group: str, key: str, value: float, *, is_stderr
         return None, "none of its tasks has such a number"
     if any(_added_up(results, task, key) != "mean" for task in tasks):
         return None, "it is made of its tasks' numbers, which are no means of their samples"
+    stated = value if not is_stderr else _number(results.metrics_of(group).get(key))
+    is_unweighted = stated is not None and _is_unweighted(results, tasks, key, stated)
     if not is_stderr:
-        return ("mean_of_means" if _is_unweighted(results, tasks, key, value) else "mean"), ""
+        return ("mean_of_means" if is_unweighted else "mean"), ""
+    if is_unweighted and results.version() >= _UNWEIGHTED_SINCE:
+        return "stderr_of_means", ""
     since = _POOLED_OVER_TASKS_SINCE if results.is_nested(group) else _POOLED_SINCE
     if results.version() >= since:
         return "pooled_stderr", ""

@@ -11,7 +11,7 @@ from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, ha
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
 from benchbook.exchange.lm_eval.results import Results, read_results
-from benchbook.exchange.lm_eval.rows import RowReader, SamplesFile
+from benchbook.exchange.lm_eval.rows import FileOfRows, RowReader
 from benchbook.exchange.lm_eval.samples import Inquiry, TaskSettings, requests_of, sample_of
 from benchbook.exchange.lm_eval.stretches import Occurrences, Stretches, first_pass, rows_by_document
 from benchbook.exchange.log import ForeignLog, LogNote, LogSample, LogScorer
@@ -84,7 +84,7 @@ class TaskLog(ForeignLog):
     def __init__(self, task: str, at: Path | None, results: Results | None, samples: Path | None) -> None:
         self.files: Mapping[str, Path] = {one.name: one for one in (at, samples) if one is not None}
         self._task = task
-        self._file = SamplesFile(samples) if samples is not None else None
+        self._file = FileOfRows(samples) if samples is not None else None
         self._results = results or Results(results={})
         self._stretches: Stretches | None = None
         self._noticed: list[LogNote] = []
@@ -102,7 +102,7 @@ class TaskLog(ForeignLog):
             for metric in found.metrics
         )
 
-    def _read_first(self, file: SamplesFile) -> Stretches:
+    def _read_first(self, file: FileOfRows) -> Stretches:
         if self._stretches is None:
             metrics = dict.fromkeys(metric for _, metric, _ in self._results.metrics(self._task))
             self._stretches = first_pass(file, self._filters(), list(metrics))
@@ -148,7 +148,7 @@ class TaskLog(ForeignLog):
         return found
 
 
-def _form_of(file: SamplesFile) -> str:
+def _form_of(file: FileOfRows) -> str:
     return _FORM_LIST if file.is_list else _FORM
 
 

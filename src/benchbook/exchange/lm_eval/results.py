@@ -90,11 +90,15 @@ class Results(msgspec.Struct, kw_only=True):
 
     def metrics(self, name: str) -> Iterator[tuple[str, str, str]]:
         """The metrics of a task or group, no standard errors: key, metric, filter."""
-        held = {**((self.groups or {}).get(name, {})), **self.numbers(name)}
+        held = self.metrics_of(name)
         for key in held:
             if key not in _NO_METRICS and base_of_stderr(key, held) is None:
                 metric, _, filtered = key.partition(",")
                 yield key, metric, filtered
+
+    def metrics_of(self, name: str) -> dict[str, Any]:
+        """The numbers of a task or group, in `results` or in `groups`."""
+        return {**(self.groups or {}).get(name, {}), **self.numbers(name)}
 
     def configured(self, task: str) -> dict[str, Any]:
         """A task's settings."""

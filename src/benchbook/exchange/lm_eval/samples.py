@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from benchbook.exchange.lm_eval.rows import Row, RowPlace
+from benchbook.exchange.lm_eval.rows import Row, RowStart
 from benchbook.exchange.log import LogSample, LogScore
 
 _NUMBER = re.compile(r"-?(?:\d{1,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?")
@@ -235,7 +235,7 @@ def _as_json(value: Any) -> str:
 
 
 def sample_of(
-    rows: list[tuple[str | None, RowPlace, Any]],
+    rows: list[tuple[str | None, RowStart, Any]],
     fields: Sequence[tuple[str, str]],
     requests: Inquiry,
     *,

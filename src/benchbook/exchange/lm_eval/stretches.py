@@ -18,7 +18,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.lm_eval.rows import OF_EVERY_ROW, DocId, RowPlace, RowReader, SamplesFile
+from benchbook.exchange.lm_eval.rows import OF_EVERY_ROW, DocId, FileOfRows, RowReader, RowStart
 
 _MOST_STRETCHES = 200
 _MOST_NAMES = 1000
@@ -42,7 +42,7 @@ class Stretch:
     """Rows of one filter, one after the other; `filter` is None where neither they nor the results name one."""
 
     filter: str | None
-    begins: RowPlace
+    begins: RowStart
     n: int = 0
     is_sorted: bool = True  # its documents are numbers that rise
     last: DocId = -1
@@ -76,7 +76,7 @@ class Stretches:
         if found:
             yield found
 
-    def add(self, name: str | None, place: RowPlace, doc_id: DocId) -> None:
+    def add(self, name: str | None, place: RowStart, doc_id: DocId) -> None:
         """Count a row."""
         if self.is_mixed:
             self.filters[name] = None
@@ -130,7 +130,7 @@ class Occurrences:
         return n
 
 
-def first_pass(file: SamplesFile, filters: Sequence[str], metrics: Sequence[str]) -> Stretches:
+def first_pass(file: FileOfRows, filters: Sequence[str], metrics: Sequence[str]) -> Stretches:
     """Read a file once: where the stretches of each filter begin, and the hash of all rows.
 
     `filters` and `metrics` are those that the results name, in their order.
@@ -169,7 +169,7 @@ def first_pass(file: SamplesFile, filters: Sequence[str], metrics: Sequence[str]
     return found
 
 
-def _other_fields(file: SamplesFile, place: RowPlace, data: bytes) -> list[str]:
+def _other_fields(file: FileOfRows, place: RowStart, data: bytes) -> list[str]:
     fields = decoded(data, dict[str, msgspec.Raw], file.path, **file.named(place))
     return [name for name in fields if name not in OF_EVERY_ROW]
 
@@ -185,12 +185,12 @@ class Follower:
         self._reader = reader
         self._sorted = stretch.is_sorted
         self._rows = islice(reader.file.rows(stretch.begins), stretch.n)
-        self._held: dict[DocId, list[tuple[RowPlace, bytes]]] = {}
+        self._held: dict[DocId, list[tuple[RowStart, bytes]]] = {}
         self._n_bytes = 0
-        self._next: tuple[RowPlace, bytes, Any] | None = None
+        self._next: tuple[RowStart, bytes, Any] | None = None
         self._advance()
 
-    def row_of(self, doc_id: DocId) -> tuple[RowPlace, Any] | None:
+    def row_of(self, doc_id: DocId) -> tuple[RowStart, Any] | None:
         """The row of a document, each once; None where there is none."""
         while self._next is not None:
             place, data, row = self._next
@@ -207,7 +207,7 @@ class Follower:
         place, data = rows.pop(0)
         return place, self._reader.row(place, data)
 
-    def rest(self) -> Iterator[tuple[RowPlace, Any]]:
+    def rest(self) -> Iterator[tuple[RowStart, Any]]:
         """The rows that no document asked for."""
         for rows in self._held.values():
             for place, data in rows:
@@ -221,7 +221,7 @@ class Follower:
         found = next(self._rows, None)
         self._next = None if found is None else (*found, self._reader.row(*found))
 
-    def _hold(self, place: RowPlace, data: bytes, doc_id: DocId) -> None:
+    def _hold(self, place: RowStart, data: bytes, doc_id: DocId) -> None:
         self._n_bytes += len(data)
         if self._n_bytes > _MOST_HELD:
             raise InputError(
@@ -235,7 +235,7 @@ class Follower:
 
 def rows_by_document(
     reader: RowReader, stretches: Stretches, filters: Sequence[str]
-) -> Iterator[list[tuple[str | None, RowPlace, Any]]]:
+) -> Iterator[list[tuple[str | None, RowStart, Any]]]:
     """For each document its filters, and the place and row of each. Raises: InputError."""
     if stretches.is_mixed:
         yield from _neighbours(reader, FilterNames(filters))
@@ -254,9 +254,9 @@ def rows_by_document(
                 yield [(one.filter, place, row)]
 
 
-def _neighbours(reader: RowReader, names: FilterNames) -> Iterator[list[tuple[str | None, RowPlace, Any]]]:
+def _neighbours(reader: RowReader, names: FilterNames) -> Iterator[list[tuple[str | None, RowStart, Any]]]:
     """Rows of one document that stand together."""
-    rows: list[tuple[str | None, RowPlace, Any]] = []
+    rows: list[tuple[str | None, RowStart, Any]] = []
     for place, data in reader.file.rows():
         row = reader.row(place, data)
         name = names.of(row.doc_id, row.filter)
