@@ -19,11 +19,14 @@ _Type = TypeVar("_Type")
 # A string, which is left as it is, or a bare word that is no JSON.
 _BARE = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
 NOT_A_NUMBER = "NaN"
+NO_WHOLE_JSON = "no whole JSON"  # so begins the error of what is cut off
 # An escape: of a whole character outside the first plane, of a half alone, or any other.
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 
 
-def decoded(data: bytes, form: type[_Type], path: str | Path, *, line: int | None = None, within: str = "") -> _Type:
+def decoded(
+    data: bytes | msgspec.Raw, form: type[_Type], path: str | Path, *, line: int | None = None, within: str = ""
+) -> _Type:
     """One JSON value of a form. A bare NaN or Infinity, as Python's `json` writes it, is the text of that name; half a
     character (a lone surrogate), as JavaScript and Python write it, is the text of its escape, as `storable` has it.
 
@@ -35,6 +38,7 @@ def decoded(data: bytes, form: type[_Type], path: str | Path, *, line: int | Non
         return msgspec.json.decode(data, type=ready(form))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if not isinstance(error, RecursionError):
+            data = bytes(data)  # a `msgspec.Raw` can't be searched
             plain = readable(data)
             if plain != data:
                 return decoded(plain, form, path, line=line, within=within)
@@ -57,7 +61,7 @@ def unreadable(error: Exception, path: str | Path, *, line: int | None = None, w
     said = shorten(str(error), 200)
     if isinstance(error, msgspec.ValidationError):
         return InputError(path, line=line, field=within or None, found=f"another form than it should have: {said}")
-    return InputError(path, line=line, field=within or None, found=f"no whole JSON: {said}")
+    return InputError(path, line=line, field=within or None, found=f"{NO_WHOLE_JSON}: {said}")
 
 
 def _as_text(match: re.Match[bytes]) -> bytes:

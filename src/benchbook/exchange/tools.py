@@ -77,6 +77,7 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool("inspect", "Inspect AI", reads=False, writes=True),
     Tool("lm_eval", "lm-evaluation-harness"),
+    Tool("promptfoo", "promptfoo"),
     Tool("every_eval_ever", "Every Eval Ever"),
     Tool("anthropic_batch", "Anthropic batch"),
     Tool("gemini_batch", "Gemini batch"),

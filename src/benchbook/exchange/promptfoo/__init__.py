@@ -1,0 +1,1 @@
+"""promptfoo's eval outputs: JSON, JSONL, YAML and CSV read, JSON written."""

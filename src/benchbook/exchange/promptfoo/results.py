@@ -1,0 +1,150 @@
+"""A result of promptfoo, as its files have it: one test case, asked of one provider with one prompt.
+
+Only what is named here is read: settings of providers, headers and the environment, which may hold keys, are not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.exchange.json_text import decoded
+
+Number = int | float | None
+
+FAILED, ERROR = 1, 2  # of `failureReason`; 0 is none, or not known
+
+
+class Usage(msgspec.Struct, rename="camel"):
+    """Tokens of a call, or of several."""
+
+    total: Number = None
+    prompt: Number = None
+    completion: Number = None
+    cached: Number = None
+    num_requests: Number = None
+
+
+class Assertion(msgspec.Struct):
+    """A check of a test case, or a set of them."""
+
+    type: str = ""
+    metric: str | None = None
+    value: Any = None
+    weight: Any = None
+    provider: Any = None  # who judges
+
+
+class AboutGrading(msgspec.Struct, rename="camel"):
+    grader_error: Any = None
+    assertion_set: Assertion | None = None
+
+
+class Grading(msgspec.Struct, rename="camel"):
+    """What a check came to, or all of a result's together."""
+
+    passed: bool | None = msgspec.field(name="pass", default=None)
+    score: Number = None
+    reason: Any = None
+    tokens_used: Usage | None = None
+    named_score_weights: dict[str, Any] | None = None
+    component_results: list[Grading | None] | None = None
+    assertion: Assertion | None = None
+    metadata: AboutGrading | None = None
+
+
+class Response(msgspec.Struct, rename="camel"):
+    """What a provider gave."""
+
+    output: Any = None
+    token_usage: Usage | None = None
+    cached: Any = None
+    finish_reason: Any = None
+
+
+class Options(msgspec.Struct):
+    """Those of a test case that are read."""
+
+    provider: Any = None  # who judges
+
+
+class Case(msgspec.Struct):
+    """A test case."""
+
+    vars: dict[str, Any] | None = None
+    description: str | None = None
+    options: Options | None = None
+    checks: list[Assertion] | None = msgspec.field(name="assert", default=None)
+
+
+class Prompt(msgspec.Struct):
+    raw: Any = None
+    label: Any = None
+    config: Any = None  # its `provider` judges, where nothing else says who does
+
+
+class Provider(msgspec.Struct):
+    id: Any = None
+    label: Any = None
+
+
+class OfColumn(msgspec.Struct, rename="camel"):
+    """A result's column: a prompt with a provider."""
+
+    prompt_idx: int
+
+
+class Result(OfColumn, rename="camel", kw_only=True):
+    """One cell of promptfoo's table; its row is a test case."""
+
+    test_idx: int
+    success: bool | None = None
+    score: Number = None
+    failure_reason: int | None = None
+    error: Any = None
+    latency_ms: Number = None
+    cost: Number = None
+    vars: dict[str, Any] | None = None
+    prompt: Prompt | str | None = None
+    provider: Provider | str | None = None
+    response: Response | None = None
+    grading_result: Grading | None = None
+    named_scores: dict[str, Any] | None = None
+    test_case: msgspec.Raw = msgspec.Raw(b"null")
+
+    def case(self, path: Path, where: str) -> Case:
+        """The test case. Raises: InputError."""
+        if bytes(self.test_case) == b"null":
+            return Case()
+        return decoded(self.test_case, Case, path, within=f"{where}.testCase")
+
+    @property
+    def failed_to_answer(self) -> bool:
+        """True if it was the harness, or the provider, that failed: `error` also holds why an assertion failed.
+
+        Versions that had no `failureReason` graded whatever was answered.
+        """
+        if self.failure_reason is not None:
+            return self.failure_reason == ERROR
+        return not self.success and self.grading_result is None and bool(self.error)
+
+    @property
+    def components(self) -> list[Grading]:
+        """What each check came to. Those in a set stand beside it, as well as in it."""
+        if self.grading_result is None:
+            return []
+        return [one for one in self.grading_result.component_results or () if one is not None]
+
+
+def number_of(value: object) -> float | None:
+    """A number as such; None for anything else, a truth value too."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def text_of(value: object) -> str | None:
+    """A text as it is, and any other value as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
