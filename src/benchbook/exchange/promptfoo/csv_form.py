@@ -17,8 +17,8 @@ import msgspec
 
 from benchbook.errors import InputError
 from benchbook.exchange.log import LogNote
-from benchbook.exchange.promptfoo.forms import Column, ResultFile
-from benchbook.exchange.promptfoo.results import ERROR, FAILED, Grading, Prompt, Response, Result
+from benchbook.exchange.promptfoo.forms import PromptColumn, ResultFile
+from benchbook.exchange.promptfoo.results import ERROR, FAILED, Grading, Prompt, ProviderResponse, Result
 from benchbook.text import plural
 
 _MOST_CELL = 1 << 26  # characters
@@ -40,7 +40,7 @@ class _Group(NamedTuple):
 
 
 class CsvResults(ResultFile):
-    """What `promptfoo eval -o x.csv` writes, promptfoo's page gives, and it puts into a Google sheet."""
+    """The file of `promptfoo eval -o x.csv`, of the page's export, and of a Google sheet that promptfoo filled."""
 
     form = "CSV"
 
@@ -145,20 +145,20 @@ def _result(group: _Group, cells: list[str]) -> Result | None:
         failure_reason=ERROR if failed else FAILED if status == "FAIL" else 0,
         error=(reason or text or None) if failed else None,
         latency_ms=_number(own.get("Latency (ms)")),
-        response=None if failed else Response(output=text),
+        response=None if failed else ProviderResponse(output=text),
         grading_result=Grading(passed=status == "PASS", score=value, reason=reason or None),
         named_scores=scores,
     )
 
 
-def _column(group: _Group) -> Column:
+def _column(group: _Group) -> PromptColumn:
     named = _PROVIDER.match(group.label)
     label = named[2] if named else group.label
-    return Column(raw=label, label=label, provider=named[1] if named else None)
+    return PromptColumn(raw=label, label=label, provider=named[1] if named else None)
 
 
 def _asked(template: str, values: dict[str, str]) -> str:
-    """What the file has of a prompt: the template, or its label, and the values of its variables."""
+    """As much as the file has of a prompt: the template, or its label, and the values of its variables."""
     return "\n\n".join(
         filter(None, (template, "\n".join(f"{name}: {value}" for name, value in values.items() if value)))
     )

@@ -14,7 +14,16 @@ from benchbook.evalsets.lines import MAX_LINE_BYTES, ends_a_line, read_lines
 from benchbook.exchange.json_stream import JsonArray
 from benchbook.exchange.json_text import NO_WHOLE_JSON, decoded
 from benchbook.exchange.log import LogNote, LogStatus
-from benchbook.exchange.promptfoo.results import ERROR, Grading, Number, OfColumn, Prompt, Response, Result, Usage
+from benchbook.exchange.promptfoo.results import (
+    ERROR,
+    Grading,
+    Number,
+    OfColumn,
+    Prompt,
+    ProviderResponse,
+    Result,
+    TokenUsage,
+)
 
 # Of no use here, large, or where keys may stand.
 _LEFT_OUT = (
@@ -31,7 +40,7 @@ _LEFT_OUT = (
 _CUT = "\n---\n"
 
 
-class Column(msgspec.Struct):
+class PromptColumn(msgspec.Struct):
     """A prompt with a provider."""
 
     raw: Any = None
@@ -41,20 +50,20 @@ class Column(msgspec.Struct):
 
 
 class TableHead(msgspec.Struct):
-    prompts: list[Column] = []
+    prompts: list[PromptColumn] = []
     vars: list[Any] = []
 
 
-class Table(msgspec.Struct):
+class EvalTable(msgspec.Struct):
     head: TableHead = msgspec.field(default_factory=TableHead)
 
 
 class Summary(msgspec.Struct):
     version: int | None = None
     timestamp: Any = None
-    prompts: list[Column] | None = None
+    prompts: list[PromptColumn] | None = None
     stats: dict[str, Any] | None = None
-    table: Table | None = None
+    table: EvalTable | None = None
 
 
 class AboutEval(msgspec.Struct, rename="camel"):
@@ -82,7 +91,7 @@ class ResultFile(ABC):
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rest = EvalFile()
-        self.columns: list[Column] | None = None  # None: the file names none
+        self.columns: list[PromptColumn] | None = None  # None: the file names none
         self.notes: list[LogNote] = []
 
     @abstractmethod
@@ -91,7 +100,7 @@ class ResultFile(ABC):
 
 
 class JsonResults(ResultFile):
-    """What `promptfoo eval -o x.json` and `promptfoo export eval` write."""
+    """The file of `promptfoo eval -o x.json` and of `promptfoo export eval`."""
 
     form = "JSON, version 3"
     _keys = ("results", "results")
@@ -119,10 +128,10 @@ class TableOutput(msgspec.Struct, rename="camel"):
     error: Any = None
     latency_ms: Number = None
     cost: Number = None
-    token_usage: Usage | None = None
+    token_usage: TokenUsage | None = None
     named_scores: dict[str, Any] | None = None
     grading_result: Grading | None = None
-    response: Response | None = None
+    response: ProviderResponse | None = None
 
 
 class TableRow(msgspec.Struct, rename="camel"):
@@ -162,7 +171,7 @@ class TableResults(ResultFile):
 
 
 class LineResults(ResultFile):
-    """What `promptfoo eval -o x.jsonl` writes: a result a line, while the eval goes on."""
+    """The file of `promptfoo eval -o x.jsonl`: a result a line, while the eval goes on."""
 
     form = "JSONL"
     status: LogStatus = "not_known"
@@ -213,7 +222,7 @@ def _of_table(row: TableRow, n: int, column: int, output: TableOutput) -> Result
         latency_ms=output.latency_ms,
         cost=output.cost,
         prompt=Prompt(raw=output.prompt),
-        response=output.response or (None if failed else Response(output=text, token_usage=output.token_usage)),
+        response=output.response or (None if failed else ProviderResponse(output=text, token_usage=output.token_usage)),
         grading_result=output.grading_result,
         named_scores=output.named_scores,
         test_case=row.test,

@@ -1,4 +1,4 @@
-"""What a file of promptfoo shows of how its judges' replies were read.
+"""How the replies of judges were read, as far as a file of promptfoo shows it.
 
 promptfoo reads them leniently: what a reply lacks is filled in (a pass, a score of 1), texts are taken for numbers, and
 a reply that can't be read is a score of 0. The replies themselves are not in its files.

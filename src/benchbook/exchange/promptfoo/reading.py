@@ -13,7 +13,7 @@ from benchbook.errors import InputError
 from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogNote, LogSample
 from benchbook.exchange.promptfoo.claims import Unknown, claims_of_column, claims_of_file
 from benchbook.exchange.promptfoo.csv_form import CsvResults, is_header
-from benchbook.exchange.promptfoo.forms import Column, JsonResults, LineResults, ResultFile, TableResults
+from benchbook.exchange.promptfoo.forms import JsonResults, LineResults, PromptColumn, ResultFile, TableResults
 from benchbook.exchange.promptfoo.results import number_of, text_of
 from benchbook.exchange.promptfoo.samples import model_name, sample_of
 from benchbook.exchange.promptfoo.survey import ColumnSeen, Survey
@@ -112,7 +112,7 @@ def _columns(file: ResultFile, survey: Survey) -> list[int]:
 
 def _header(file: ResultFile, survey: Survey, n: int, seen: ColumnSeen) -> LogHeader:
     rest = file.rest
-    column = file.columns[n] if file.columns is not None else Column(label=seen.label, provider=seen.model)
+    column = file.columns[n] if file.columns is not None else PromptColumn(label=seen.label, provider=seen.model)
     config = rest.config or {}
     metrics = column.metrics or {}
     tests = [number_of(metrics.get(name)) for name in ("testPassCount", "testFailCount", "testErrorCount")]

@@ -17,7 +17,7 @@ Number = int | float | None
 FAILED, ERROR = 1, 2  # of `failureReason`; 0 is none, or not known
 
 
-class Usage(msgspec.Struct, rename="camel"):
+class TokenUsage(msgspec.Struct, rename="camel"):
     """Tokens of a call, or of several."""
 
     total: Number = None
@@ -43,28 +43,28 @@ class AboutGrading(msgspec.Struct, rename="camel"):
 
 
 class Grading(msgspec.Struct, rename="camel"):
-    """What a check came to, or all of a result's together."""
+    """The outcome of a check, or of all of a result's together."""
 
     passed: bool | None = msgspec.field(name="pass", default=None)
     score: Number = None
     reason: Any = None
-    tokens_used: Usage | None = None
+    tokens_used: TokenUsage | None = None
     named_score_weights: dict[str, Any] | None = None
     component_results: list[Grading | None] | None = None
     assertion: Assertion | None = None
     metadata: AboutGrading | None = None
 
 
-class Response(msgspec.Struct, rename="camel"):
-    """What a provider gave."""
+class ProviderResponse(msgspec.Struct, rename="camel"):
+    """A provider's answer."""
 
     output: Any = None
-    token_usage: Usage | None = None
+    token_usage: TokenUsage | None = None
     cached: Any = None
     finish_reason: Any = None
 
 
-class Options(msgspec.Struct):
+class TestOptions(msgspec.Struct):
     """Those of a test case that are read."""
 
     provider: Any = None  # who judges
@@ -75,7 +75,7 @@ class Case(msgspec.Struct):
 
     vars: dict[str, Any] | None = None
     description: str | None = None
-    options: Options | None = None
+    options: TestOptions | None = None
     checks: list[Assertion] | None = msgspec.field(name="assert", default=None)
 
 
@@ -85,7 +85,7 @@ class Prompt(msgspec.Struct):
     config: Any = None  # its `provider` judges, where nothing else says who does
 
 
-class Provider(msgspec.Struct):
+class NamedProvider(msgspec.Struct):
     id: Any = None
     label: Any = None
 
@@ -108,8 +108,8 @@ class Result(OfColumn, rename="camel", kw_only=True):
     cost: Number = None
     vars: dict[str, Any] | None = None
     prompt: Prompt | str | None = None
-    provider: Provider | str | None = None
-    response: Response | None = None
+    provider: NamedProvider | str | None = None
+    response: ProviderResponse | None = None
     grading_result: Grading | None = None
     named_scores: dict[str, Any] | None = None
     test_case: msgspec.Raw = msgspec.Raw(b"null")
@@ -132,7 +132,7 @@ class Result(OfColumn, rename="camel", kw_only=True):
 
     @property
     def components(self) -> list[Grading]:
-        """What each check came to. Those in a set stand beside it, as well as in it."""
+        """The outcome of each check. Those in a set stand beside it, as well as in it."""
         if self.grading_result is None:
             return []
         return [one for one in self.grading_result.component_results or () if one is not None]

@@ -13,7 +13,16 @@ import msgspec
 from benchbook.ask.providers.keys import redact
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
 from benchbook.exchange.promptfoo.judged import guess, is_judged, is_unreadable
-from benchbook.exchange.promptfoo.results import Case, Grading, Prompt, Provider, Result, Usage, number_of, text_of
+from benchbook.exchange.promptfoo.results import (
+    Case,
+    Grading,
+    NamedProvider,
+    Prompt,
+    Result,
+    TokenUsage,
+    number_of,
+    text_of,
+)
 from benchbook.text import plural
 
 SCORE = "score"  # the scorer of a result as a whole
@@ -77,7 +86,7 @@ def is_cached(result: Result) -> bool:
 
 
 def scores_of(result: Result, failure: LogFailure | None) -> dict[str, LogScore]:
-    """What was said of a result: as a whole, by each check, and under each metric's name."""
+    """All that was said of a result: as a whole, by each check, and under each metric's name."""
     if failure is not None:
         return {SCORE: LogScore(value=None, unscored=failure.kind)}
     found = {SCORE: _overall(result)}
@@ -109,7 +118,7 @@ def judge_of(grading: Grading, result: Result, case: Case) -> str | None:
 
 def model_name(value: object) -> str | None:
     """The name of a provider, however it is given, without what may be a key."""
-    if isinstance(value, Provider):
+    if isinstance(value, NamedProvider):
         value = value.label or value.id
     if isinstance(value, dict):
         value = value.get("label") or value.get("id") or value.get("text")
@@ -120,10 +129,10 @@ def model_name(value: object) -> str | None:
 
 
 def added(result: Result) -> Iterator[tuple[str, float]]:
-    """What a result adds to each sum of promptfoo's that no scorer's values give, by the sum's name; zeros left out."""
+    """How much a result adds to each sum of promptfoo's that no scorer's values give, by its name; no zeros."""
     passes = [bool(one.passed) for one in result.components]
-    usage = (result.response and result.response.token_usage) or Usage()
-    judges = (result.grading_result and result.grading_result.tokens_used) or Usage()
+    usage = (result.response and result.response.token_usage) or TokenUsage()
+    judges = (result.grading_result and result.grading_result.tokens_used) or TokenUsage()
     requests = usage.num_requests if usage.num_requests is not None else int(result.response is not None)
     sums = {
         "assertPassCount": passes.count(True),

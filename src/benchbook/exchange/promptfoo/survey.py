@@ -1,4 +1,4 @@
-"""What has to be known of all results in a file before one of them is a sample: one pass over them."""
+"""One pass over all results of a file, for what has to be known before one of them is a sample."""
 
 from __future__ import annotations
 

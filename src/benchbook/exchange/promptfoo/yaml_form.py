@@ -32,7 +32,7 @@ _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)\Z")
 
 
 class YamlResults(ResultFile):
-    """What `promptfoo eval -o x.yaml` writes, and `-o x.txt` too."""
+    """The file of `promptfoo eval -o x.yaml`, and of `-o x.txt` too."""
 
     form = "YAML, version 3"
 
