@@ -339,6 +339,7 @@ def test_what_a_result_adds_to_weighted_metrics(tmp_path: Path) -> None:
     del sample.metadata["vars"]
     assert sample.metadata == {
         "assertPassCount": 2,
+        "assertFailCount": 0,
         "totalLatencyMs": 40,
         "cost": 0.25,
         "tokenUsage.total": 12,

@@ -13,7 +13,7 @@ import msgspec
 
 from benchbook.exchange.log import Claim, Formula
 from benchbook.exchange.promptfoo.results import number_of
-from benchbook.exchange.promptfoo.samples import NAMED, SCORE
+from benchbook.exchange.promptfoo.samples import SCORE
 from benchbook.text import plural
 
 Metrics = dict[str, Any]
@@ -122,7 +122,7 @@ def _tokens(usage: object, where: str) -> Iterator[Claim]:
 
 
 def _of_metric(kind: str, name: str, value: object, where: str, unknown: Unknown) -> Claim:
-    claim = msgspec.structs.replace(_sum(f"{kind}.{name}", value, where), scorer=NAMED + name)
+    claim = _sum(f"{kind}.{name}", value, where)
     if name in unknown.derived:
         why_not = "computed from other metrics, by a formula of the config (derivedMetrics)"
     elif unknown.templated and kind != "namedScores":

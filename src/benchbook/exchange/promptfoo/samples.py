@@ -129,7 +129,7 @@ def model_name(value: object) -> str | None:
 
 
 def added(result: Result) -> Iterator[tuple[str, float]]:
-    """How much a result adds to each sum of promptfoo's that no scorer's values give, by its name; no zeros."""
+    """How much a result adds to each sum of promptfoo's that no scorer's values give, by its name."""
     passes = [bool(one.passed) for one in result.components]
     usage = (result.response and result.response.token_usage) or TokenUsage()
     judges = (result.grading_result and result.grading_result.tokens_used) or TokenUsage()
@@ -151,7 +151,7 @@ def added(result: Result) -> Iterator[tuple[str, float]]:
         sums["notPassed"] = 1
     for metric, value in (result.named_scores or {}).items():
         sums |= _added_by_metric(result, metric, value)
-    yield from ((name, value) for name, value in sums.items() if value)
+    yield from ((name, value) for name, value in sums.items() if value is not None)
 
 
 def _added_by_metric(result: Result, metric: str, value: object) -> dict[str, Any]:
