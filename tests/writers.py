@@ -22,6 +22,7 @@ from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.exchange.every_eval_ever import writing as every_eval_ever
 from benchbook.exchange.openai_batch.reading import opened
 from benchbook.exchange.openai_batch.writing import written
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
@@ -33,6 +34,7 @@ from benchbook.record.reading import read_journal
 from benchbook.server.access import TokenFile
 from benchbook.server.services import TagStore
 from crashing import Say
+from exchange.every_eval_ever.test_writing import MadeLog, read_back, sample
 from held import ENDED, Writer, command, do, files, or_refused, said_by, unless
 from judging import make_set
 from labelled import judged_run
@@ -298,7 +300,24 @@ def _in_catalog(folder: Path) -> list[str]:
         return sorted(connection.execute(select(runs_table.c.run_id)).scalars())
 
 
+# ── other tools' forms ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _as_every_eval_ever(folder: Path, say: Say) -> None:
+    if not (folder / "out").exists():
+        every_eval_ever.written(MadeLog([sample()]), folder / "out")
+    say(ENDED)
+
+
+def _read_every_eval_ever(folder: Path) -> set[str]:
+    _, samples = read_back(folder / "out")
+    return {ENDED} if samples else set()
+
+
 WRITERS = {
+    "every-eval-ever": Writer(
+        modules=("exchange/every_eval_ever/writing.py",), act=_as_every_eval_ever, kept=_read_every_eval_ever
+    ),
     "journal": Writer(modules=("record/journal.py",), prepare=_journal, act=_append, kept=_texts, seen=_texts),
     "journal-at-its-end": Writer(
         modules=("record/journal.py",), prepare=_journal, act=_append_all, kept=_texts, seen=_texts
@@ -413,5 +432,6 @@ ELSEWHERE = {
     "evalsets/evalset.py": "a temporary file, which has no name",
     "exchange/batches/ids.py": "a temporary database, which has no name",
     "evalsets/extraction.py": "a temporary file, which has no name",
+    "exchange/on_disk.py": "a temporary file, which has no name",
     "cli/main.py": "the null device, where a stream was closed",
 }

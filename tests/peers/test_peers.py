@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from peers.conftest import Peer
 from support import ROOT
 
 
 def test_the_tools_have_their_pinned_versions(peer: Peer) -> None:
-    lines = (ROOT / "requirements" / "peers.txt").read_text("utf-8").splitlines()
-    pinned = dict(line.split("==") for line in lines if "==" in line)
+    text = (ROOT / "requirements" / "peers.txt").read_text("utf-8")
+    pinned = dict(re.findall(r"^([\w-]+)==([^\s;]+)$", text, re.MULTILINE))  # without those of a newer Python alone
     assert pinned
     assert peer("versions.py", *pinned) == pinned

@@ -78,7 +78,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("inspect", "Inspect AI", reads=False, writes=True),
     Tool("lm_eval", "lm-evaluation-harness"),
     Tool("promptfoo", "promptfoo"),
-    Tool("every_eval_ever", "Every Eval Ever"),
+    Tool("every_eval_ever", "Every Eval Ever", writes=True),
     Tool("anthropic_batch", "Anthropic batch"),
     Tool("gemini_batch", "Gemini batch"),
     Tool("openai_batch", "OpenAI batch", writes=True),

@@ -91,7 +91,8 @@ def _scorers(
     """Those of the results that have rows; where there are no rows, of all."""
     if rows is None:
         return tuple(scorer_of(names[number], aggregate.evaluation_results[number]) for number in results)
-    held = [rows.results[number] for number in log]
+    places: dict[int | None, int] = {number: place for place, number in enumerate(results)}
+    held = sorted((rows.results[number] for number in log), key=lambda one: places.get(one.number, len(places)))
     return tuple(LogScorer(name=one.name) if one.result is None else scorer_of(one.name, one.result) for one in held)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite
 
-from benchbook.exchange.every_eval_ever.form import EvalResult, Numeric, number_of
+from benchbook.exchange.every_eval_ever.form import EvalResult, Numeric, number_of, text_or
 from benchbook.exchange.log import Claim, Formula, LogScorer
+from benchbook.text import shorten
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ def scorer_of(name: str, result: EvalResult) -> LogScorer:
         lowest=_finite(lowest),
         highest=_finite(highest),
         higher_is_better=not config.lower_is_better,
-        judge=_judges(config.llm_scoring),
+        judge=_judges(config.llm_scoring) or text_or(details, "judge"),
         passes_at=_finite(number_of(details.get("passes_at"))),
     )
 
@@ -133,12 +134,14 @@ def _formula(result: EvalResult) -> tuple[Formula | None, str | None, str]:
     parameters = config.metric_parameters or {}
     names = [one.lower() for one in (config.metric_kind, config.metric_id, config.metric_name) if one]
     words = {word for name in names for word in _WORD.findall(name)}
+    how = parameters.get("aggregation")
+    if how in ("mean", "average"):
+        return "mean", None, ""
+    if isinstance(how, str) and how not in _OTHER_FORMULAS:
+        return None, None, f"it is aggregated by {shorten(how, 40)}, which is not done again here"
     for reason, of_it in _NO_MEAN.items():
         if found := sorted(words & of_it):
             return None, None, f"{found[0]} is {reason}"
-    how = parameters.get("aggregation")
-    if isinstance(how, str) and how not in ("mean", "average", *_OTHER_FORMULAS):
-        return None, None, f"it is aggregated by {how}, which is not done again here"
     k = parameters.get("k")
     reducer = f"pass_at_{k:.0f}" if "pass" in words and isinstance(k, int | float) and k > 1 else None
     for word, formula in _OTHER_FORMULAS.items():

@@ -88,6 +88,8 @@ class OfOurs(msgspec.Struct, gc=False, omit_defaults=True):
     finish_reason: str | None = None
     limit: str | None = None
     model_reported: str | None = None
+    input_tokens: int | None = None  # where only one of the two is known: the form has both or none
+    output_tokens: int | None = None
     failure: str | None = None  # its kind
     unscored: str | None = None  # the reason, where `error` has that of the failure
     said: str | None = None

@@ -7,13 +7,13 @@ common are one log. Memory grows with results, of which there are few, and not w
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import groupby
 from typing import NamedTuple
 
 from benchbook.errors import InputError
+from benchbook.exchange.on_disk import temporary_table
 
 _MOST_RESULTS = 10_000
 
@@ -55,17 +55,11 @@ class RowIndex:
         self._root: list[int] = []  # of each result: one with which it has samples in common
         self._users = 0
         self._has_twins = False
-        # SQLite's own temporary file, which has no name and goes when it is closed.
-        self._table = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for statement in (
-            "PRAGMA journal_mode = OFF",
-            "PRAGMA synchronous = OFF",
-            "BEGIN",
+        self._table = temporary_table(
             "CREATE TABLE items (n INTEGER PRIMARY KEY, id BLOB, content BLOB, result INT, UNIQUE (id, content))",
             "CREATE TABLE places (item INT, repeat INT, result INT, start INT, size INT)",
             "CREATE UNIQUE INDEX once ON places (item, result, repeat)",
-        ):
-            self._table.execute(statement)
+        )
 
     # ── the pass ─────────────────────────────────────────────────────────────────────────────────────────────
 

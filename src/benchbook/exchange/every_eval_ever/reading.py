@@ -136,7 +136,8 @@ def _is_aggregate(head: bytes) -> bool:
 
 def _is_samples(head: bytes) -> bool:
     line = head.removeprefix(_BOM).lstrip().split(b"\n", 1)[0]
-    named = (b'"schema_version"', b'"evaluation_id"', b'"sample_id"', b'"interaction_type"', b'"evaluation"')
+    named = (b'"schema_version"', b'"evaluation_id"', b'"evaluation_name"', b'"model_id"', b'"sample_id"',
+             b'"interaction_type"')  # fmt: skip
     return line.startswith(b"{") and sum(one in line for one in named) >= 4
 
 

@@ -77,8 +77,8 @@ def sample_of(rows: list[tuple[OneResult, EvalRow]], found: FoundSample, *, whol
         finish_reason=ours.finish_reason or _text(row, "stop_reason"),
         group=ours.group,
         category=ours.category,
-        input_tokens=None if usage is None else usage.input_tokens,
-        output_tokens=None if usage is None else usage.output_tokens,
+        input_tokens=ours.input_tokens if usage is None else usage.input_tokens,
+        output_tokens=ours.output_tokens if usage is None else usage.output_tokens,
         latency_ms=None if took is None or not isfinite(took) else round(took),
         model_reported=ours.model_reported,
         messages=_asked(row) if whole else None,
@@ -175,7 +175,7 @@ def _answer(row: EvalRow, ours: OfOurs, *, failed: bool) -> str | None:
     if ours.silent:
         return None
     if row.outputs:
-        return row.outputs[0] or (None if failed else "")
+        return row.outputs[0] or (None if failed and not _is_ours(row) else "")
     for message in reversed(row.messages or row.interactions or []):
         if message.get("role") == "assistant":
             content = message.get("content")
@@ -188,7 +188,8 @@ def _asked(row: EvalRow) -> list[dict[str, Any]] | None:
     messages = row.messages if row.messages is not None else row.interactions
     if messages is None:
         return None
-    asked = messages[:-1] if messages and messages[-1].get("role") == "assistant" else messages
+    has_answer = bool(messages) and messages[-1].get("role") == "assistant" and not row.ours.silent
+    asked = messages[:-1] if has_answer else messages
     return [{name: value for name, value in one.items() if name != "turn_idx" and value is not None} for one in asked]
 
 
