@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import fsum, isnan
 from typing import Literal
 
 from benchbook.evaluators.intervals import Interval, rate_interval
-from benchbook.exchange.audit.kept import DOUBLED, KeptSamples, ScoreColumn, numbered
+from benchbook.exchange.audit.kept import DOUBLED, KeptSamples, ScoreColumn, numbered, places_by
 from benchbook.exchange.log import LogScorer
 from benchbook.statistics import Estimate
 from benchbook.statistics.clusters import mean_of_clusters
@@ -37,21 +37,43 @@ def mean_of(
     kept: KeptSamples, column: ScoreColumn, scorer: LogScorer | None, by: Clustered | None, confidence: float = 0.95
 ) -> tuple[float | None, Interval | None]:
     """`(mean, interval)` over the scored samples; None where there are none, or they can't be computed with."""
-    places = [at for at, flag in enumerate(kept.flags) if not flag & DOUBLED and not isnan(column.values[at])]
-    if not places or column.has_parts or any(abs(column.values[at]) > _LARGEST for at in places):
-        return None, None
-    values = array("d", (column.values[at] for at in places))
     codes = None if by is None else _cluster_codes(kept, by)
-    labels = None if codes is None else [codes[at] for at in places]
-    mean = fsum(values) / len(values)
+    values, labels = array("d"), array("I")
+    for at, (value, flag) in enumerate(zip(column.values, kept.flags, strict=True)):
+        if not flag & DOUBLED and not isnan(value):
+            values.append(value)
+            if codes is not None:
+                labels.append(codes[at])
+    if not values or column.has_parts or max(values) > _LARGEST or min(values) < -_LARGEST:
+        return None, None
+    return fsum(values) / len(values), _interval_of(values, None if codes is None else labels, scorer, confidence)
+
+
+def _interval_of(
+    values: array[float], labels: array[int] | None, scorer: LogScorer | None, confidence: float
+) -> Interval:
     if all(one in (0.0, 1.0) for one in values):
-        return mean, _of_a_share(values, labels, confidence)
+        sums = _sums(map(int, values), labels)
+        ones = sum(total for _, total, _ in sums)
+        clusters = [] if labels is None else [(size, total) for size, total, _ in sums]
+        return rate_interval(ones, len(values), clusters, confidence)
     low, high = _scale(values, scorer)
-    if low is None or high is None or not low < high:
-        return mean, _of_any_values(values, labels, confidence)
-    highest = 10**_DIGITS
-    shares = [round((one - low) / (high - low) * highest) for one in values]
-    return mean, _bounded(shares, labels, (low, high), confidence)
+    unit = 10**_DIGITS
+    if low is not None and high is not None and low < high:
+        shares = (round((one - low) / (high - low) * unit) for one in values)
+        sums = _sums(shares, labels)
+        if labels is None:
+            found = jeffreys_of_sums(*sums[0], unit, confidence, unseen=True)
+        else:
+            found = mean_of_clusters(Counter(sums), unit, confidence)
+        return _in_the_unit_of_values(found, low, (high - low) / unit)
+    largest = max(max(values), -min(values))
+    sums = _sums((round(one / largest * unit) for one in values), labels)
+    if labels is None:
+        found = t_interval_of_sums(*sums[0], confidence)
+    else:
+        found = clustered_mean_of_sums([(size, total) for size, total, _ in sums], confidence)
+    return _in_the_unit_of_values(found, 0.0, largest / unit)
 
 
 def _cluster_codes(kept: KeptSamples, by: Clustered) -> array[int]:
@@ -71,51 +93,20 @@ def _scale(values: Sequence[float], scorer: LogScorer | None) -> tuple[float | N
     return scorer.lowest, scorer.highest
 
 
-def _of_a_share(values: Sequence[float], labels: Sequence[int] | None, confidence: float) -> Interval:
-    ones = round(sum(values))
-    sizes = _sums([int(one) for one in values], labels)
-    clusters = [] if labels is None else [(size, total) for size, total, _ in sizes]
-    return rate_interval(ones, len(values), clusters, confidence)
-
-
-def _bounded(
-    values: Sequence[int], labels: Sequence[int] | None, scale: tuple[float, float], confidence: float
-) -> Interval:
-    low, high = scale
-    highest = 10**_DIGITS
-    sums = _sums(values, labels)
-    if labels is None:
-        found = jeffreys_of_sums(*sums[0], highest, confidence, unseen=True)
-    else:
-        found = mean_of_clusters(Counter(sums), highest, confidence)
-    return _interval(found, low, (high - low) / highest)
-
-
-def _of_any_values(values: Sequence[float], labels: Sequence[int] | None, confidence: float) -> Interval:
-    largest = max(abs(one) for one in values) or 1.0
-    sums = _sums([round(one / largest * 10**_DIGITS) for one in values], labels)
-    if labels is None:
-        found = t_interval_of_sums(*sums[0], confidence)
-    else:
-        found = clustered_mean_of_sums([(size, total) for size, total, _ in sums], confidence)
-    return _interval(found, 0.0, largest / 10**_DIGITS)
-
-
-def _sums(values: Sequence[int], labels: Sequence[int] | None) -> list[tuple[int, int, int]]:
+def _sums(values: Iterable[int], labels: array[int] | None) -> list[tuple[int, int, int]]:
     """How many, their sum, and the sum of their squares: of all, or of each cluster."""
     if labels is None:
-        return [(len(values), sum(values), sum(one * one for one in values))]
-    found: dict[int, list[int]] = {}
-    for value, label in zip(values, labels, strict=True):
-        sums = found.setdefault(label, [0, 0, 0])
-        sums[0] += 1
-        sums[1] += value
-        sums[2] += value * value
-    return [(size, total, squares) for size, total, squares in found.values()]
+        n = total = squares = 0
+        for value in values:
+            n, total, squares = n + 1, total + value, squares + value * value
+        return [(n, total, squares)]
+    whole = list(values)
+    clusters = ([whole[at] for at in places] for places in places_by(labels, max(labels) + 1) if places)
+    return [(len(one), sum(one), sum(value * value for value in one)) for one in clusters]
 
 
-def _interval(found: Estimate, low: float, unit: float) -> Interval:
-    """An estimate of whole numbers in the unit of the values."""
+def _in_the_unit_of_values(found: Estimate, low: float, unit: float) -> Interval:
+    """The interval of an estimate that was made of whole numbers."""
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else float(f"{low + unit * value:.12g}")

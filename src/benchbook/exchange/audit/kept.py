@@ -19,7 +19,7 @@ ENTRY, SCORED, PASS_KNOWN, PASSED = 1, 2, 4, 8
 
 _SUMMARY = 1024  # characters: longer texts are cut in summaries
 _OTHER = "other reasons"
-_PART = 1 << 17  # items that are numbered at a time
+_PART = 1 << 15  # items that are numbered at a time
 
 
 class WordColumn:
@@ -64,8 +64,10 @@ class LabelColumn:
         self._known: dict[str, int] = {}
 
     def put(self, at: int, label: str | None) -> None:
-        self.pad(at)
-        self.codes.append(0 if label is None else self._known.setdefault(label, len(self._known) + 1))
+        """For sample `at`; those before, of which nothing was said, have none."""
+        if label is not None:
+            self.pad(at)
+            self.codes.append(self._known.setdefault(label, len(self._known) + 1))
 
     def pad(self, n: int) -> None:
         missing = n - len(self.codes)
@@ -162,8 +164,8 @@ class KeptSamples:
         self.numbers = {one.field: ScoreColumn() for one in claims if one.field is not None}
         self.items = array("I")  # of each sample, its item's number from 0
         self.n_items = 0
+        self.repeats = array("q")  # of each sample, what its number hashes to
         self._ids = array("q")
-        self.repeats = array("q")
         self._counts_tokens = any("tokens" in (one.formula or "") for one in claims)
         self._passes_at = {one.name: one.passes_at for one in scorers}
 
@@ -172,7 +174,9 @@ class KeptSamples:
         at = self.n
         self.n += 1
         self._ids.append(hash((part, sample.id)))
-        self.repeats.append(hash(sample.repeat))
+        if sample.repeat:
+            self._pad_repeats(at)
+            self.repeats.append(hash(sample.repeat))
         is_long = len(sample.answer or "") > _SUMMARY or len(sample.prompt) > _SUMMARY
         for name, score in sample.scores.items():
             column = self.scores.get(name)
@@ -201,14 +205,21 @@ class KeptSamples:
         """Number the items, mark all but the last of each doubled sample, and make columns of one length."""
         for words in (self.failures, self.limits):
             words.pad(self.n)
+        for labels in (self.groups, *self.fields.values()):
+            labels.pad(self.n)
+        self._pad_repeats(self.n)
         for column in (*self.scores.values(), *self.numbers.values()):
             column.pad(self.n)
             column.why.pad(self.n)
         self.items, self.n_items = numbered(self._ids)
+        del self._ids[:]
         if self.n_items < self.n:
             for places in places_by(self.items, self.n_items):
                 if len(places) > 1:
                     self._mark_doubled(places)
+
+    def _pad_repeats(self, n: int) -> None:
+        self.repeats.frombytes(bytes(self.repeats.itemsize * max(0, n - len(self.repeats))))
 
     def _mark_doubled(self, places: Sequence[int]) -> None:
         last = {self.repeats[at]: at for at in places}
