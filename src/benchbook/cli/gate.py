@@ -114,7 +114,7 @@ def _gate_regressions(
         margin=margin,
         max_regressions=max_regressions,
         min_score=None if min_score is None else _score(min_score),
-        allow_different=_measured(allow_different),
+        allow_different=measured_names(allow_different),
     )
     if junit is not None and found.comparison is not None:
         from benchbook.views.junit import regressions_junit
@@ -142,7 +142,8 @@ def _score(text: str) -> Decimal:
     return score
 
 
-def _measured(names: str | None) -> tuple[Measured, ...]:
+def measured_names(names: str | None) -> tuple[Measured, ...]:
+    """The names in `--allow-different`. Raises: click.UsageError."""
     from benchbook.evaluators.measured import MEASURED
 
     asked = [name.strip() for name in (names or "").split(",") if name.strip()]

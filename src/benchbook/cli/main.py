@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
     "catalog": "Index records in a database, for lists and leaderboards.",
     "checks": "Make evaluators of your own, without a judge.",
+    "comment": "Put a run on the change that it is for: a comment, SARIF, annotations.",
     "compare": "Say what regressed and what improved between runs, item by item.",
     "demo": "Evaluate a small local model on a shipped eval set, start to end.",
     "doctor": "Show what is installed, which providers answer, and how a config reads.",

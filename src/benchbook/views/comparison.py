@@ -185,7 +185,7 @@ def _training(report: ComparisonReport) -> Iterator[Block]:
 
 # ── a regression gate ────────────────────────────────────────────────────────────────────────────────────────
 
-_OUTCOMES: dict[GateOutcome, str] = {
+GATE_WORDS: dict[GateOutcome, str] = {
     "holds": "The gate holds",
     "does_not_hold": "The gate does not hold",
     "undecided": "The gate can't tell",
@@ -196,7 +196,7 @@ _OUTCOMES: dict[GateOutcome, str] = {
 def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison: Comparison | None) -> Iterator[str]:
     """The gate's outcome, the reasons against it, and the items that regressed, line by line."""
     against = "" if comparison is None else f" against {one_line(comparison.a.name)}"
-    yield f"{_OUTCOMES[check.outcome]}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
+    yield f"{GATE_WORDS[check.outcome]}: {one_line(run)}{against}, score {numbers.score(score, 'none')}"
     if check.holds and check.shown is not None:
         yield f"  {check.shown}"
     for reason in check.reasons:

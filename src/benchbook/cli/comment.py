@@ -1,0 +1,145 @@
+"""`benchbook comment`: a run on the change that it is for."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from benchbook.cli.gate import measured_names
+from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.errors import UsageError
+from benchbook.text import visible
+
+if TYPE_CHECKING:
+    from benchbook.integrations.forges import Posted
+    from benchbook.library.comparing import GateResult
+    from benchbook.record.folder import Record
+    from benchbook.views.comment import CommentReport
+
+_file = click.Path(dir_okay=False, path_type=Path)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+@click.command()
+@run_argument
+@click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`, if any.")
+@click.option("--margin", type=click.FloatRange(0, 1, min_open=True), help="As for `benchbook gate`.")
+@click.option("--max-regressions", type=click.IntRange(min=0), help="As for `benchbook gate`.")
+@click.option("--allow-different", metavar="NAMES", help="As for `benchbook gate`.")
+@click.option("--out", type=_file, metavar="FILE", help="Write the comment there, not to standard output.")
+@click.option("--post", type=click.Choice(("github", "gitlab")), help="Put it on the change that the job is for.")
+@click.option("--number", type=click.IntRange(min=1), help="Of the pull or merge request, where the job does not say.")
+@click.option("--name", default="benchbook", show_default=True, help="One comment of each name is kept on a change.")
+@click.option("--sarif", type=_file, metavar="FILE", help="Write the lost items as SARIF 2.1.0.")
+@click.option("--annotations", is_flag=True, help="Print the lost items as annotations for GitHub's log.")
+@runs_option
+@json_option
+def comment(run: str | None, runs: str, as_json: bool, **options: Any) -> None:
+    """Write RUN as a comment in Markdown: the decision, what was lost and won against the baseline, the record's hash.
+
+    With --post it is put on the change by the forge's API, and written anew the next time. The token is GITHUB_TOKEN,
+    or GITLAB_TOKEN (else CI_JOB_TOKEN). Where it may not comment, as on a fork's change, that is said, and the end is
+    0 all the same: `benchbook gate` says yes or no.
+    """
+    if not _NAME.fullmatch(options["name"]):
+        raise click.UsageError("--name: expected letters, digits and . _ -, at most 60")
+    if as_json and options["annotations"]:
+        raise click.UsageError("--json and --annotations: one of them")
+    record = find_record(run, runs)
+    found = _held(record, runs, options)
+    if found.comparison is None and (options["sarif"] is not None or options["annotations"]):
+        raise UsageError("what was lost is told against a baseline: name one with --baseline, or set one")
+    from benchbook.views.comment import comment_markdown
+
+    report = _report(record, found)
+    markdown = comment_markdown(report, options["name"])
+    written = [] if options["out"] is None else [_written(options["out"], markdown)]
+    if options["sarif"] is not None or options["annotations"]:
+        written += _lost(record, found, options["sarif"], annotates=options["annotations"])
+    posted = None if options["post"] is None else _post(options["post"], options["number"], markdown, options["name"])
+    if as_json:
+        outcome = None if found.comparison is None else found.check.outcome
+        names = [str(path) for path in written]
+        print_json({"run": found.run, "outcome": outcome, "posted": posted, "written": names, "comment": markdown})
+        return
+    if options["out"] is None and not options["annotations"]:
+        click.echo(markdown, nl=False)
+    if posted is not None:
+        click.echo(visible(_said(options["post"], posted)), err=True)
+
+
+def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult:
+    """The run against its baseline, as `benchbook gate` holds it; by itself where there is none."""
+    from benchbook.comparison.records import baseline_record, read_baseline
+    from benchbook.library.comparing import regression_gate
+
+    named: str | None = options["baseline"]
+    baseline: Record | None = None
+    if named is not None:
+        baseline = find_record(named, runs)
+    elif read_baseline(runs) is not None:
+        baseline = baseline_record(runs)
+    return regression_gate(
+        record,
+        baseline,
+        margin=options["margin"],
+        max_regressions=options["max_regressions"],
+        allow_different=measured_names(options["allow_different"]),
+    )
+
+
+def _report(record: Record, found: GateResult) -> CommentReport:
+    from benchbook.evaluators.registry import evaluator_of
+    from benchbook.views.comment import CommentReport
+    from benchbook.views.views import view_of
+
+    evaluator = evaluator_of(record)
+    with tempfile.TemporaryDirectory(prefix="benchbook-comment-") as folder:
+        derived = evaluator.derive(record, Path(folder))
+    opening = view_of(evaluator).opening
+    return CommentReport(
+        run=found.run,
+        record_sha256=derived.manifest.journal_sha256,
+        own=None if opening is None else opening(derived),
+        score=found.score,
+        notices=tuple(getattr(derived.aggregates, "warnings", ())),
+        check=None if found.comparison is None else found.check,
+        comparison=found.comparison,
+    )
+
+
+def _written(path: Path, text: str) -> Path:
+    from benchbook.views.views import write_pieces
+
+    return write_pieces(path, iter((text,)))
+
+
+def _lost(record: Record, found: GateResult, sarif: Path | None, *, annotates: bool) -> list[Path]:
+    from benchbook.views import sarif as lost
+
+    assert found.comparison is not None  # noqa: S101 - asked for before
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or Path.cwd())
+    items = lost.lost_items(record, found.comparison, found.check, root)
+    n_lost = len(found.check.regressed) + len(found.check.missing)
+    if annotates:
+        for line in lost.annotation_lines(items, n_lost):
+            click.echo(line)
+    return [] if sarif is None else [_written(sarif, lost.sarif_json(items, n_lost).decode())]
+
+
+def _post(forge: Literal["github", "gitlab"], number: int | None, markdown: str, name: str) -> Posted:
+    from benchbook.integrations.forges import forge_of
+    from benchbook.views.comment import comment_marker
+
+    return forge_of(forge, number).posted(markdown, comment_marker(name))
+
+
+def _said(forge: str, posted: Posted) -> str:
+    if posted.how == "not_allowed":
+        return f"{forge}: this token may not comment here ({posted.why}); the comment stands where it was written"
+    return f"{forge}: the comment was {posted.how}" + (f": {posted.url}" if posted.url else "")
