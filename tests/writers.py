@@ -170,6 +170,7 @@ def _to_archive(folder: Path) -> None:
     do(folder, *_IMPORT, "--record", "run", "--reports", "none")
 
 
+_IMPORT_LOG = ("import", "results.jsonl", "--run-id", "run", "--reports", "none")
 _IMPORT = ("judge", "import", "replies.jsonl", "--set", "set")
 
 
@@ -385,6 +386,10 @@ WRITERS = {
         modules=("exchange/openai_batch/writing.py",), prepare=_to_ask_in_a_batch, act=_batch_written,
         again=_batch_unless_there, seen=lambda folder: files(folder / "batch"),
         kept=lambda folder: {ENDED} if all(files(folder / "batch").values()) else set(),
+    ),
+    "imported-log": Writer(
+        modules=("exchange/importing.py",), prepare=_to_ask_in_a_batch, act=command(*_IMPORT_LOG),
+        again=unless("runs/run", ("verify", "run"), _IMPORT_LOG), is_slow=True,
     ),
     "archive": Writer(
         modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),

@@ -14,8 +14,8 @@ from benchbook.comparison.records import compared_run
 from benchbook.errors import UsageError
 from benchbook.exchange.importing import Wanted, import_log
 from benchbook.exchange.log import LogFailure, LogSample
-from made_logs import MadeLog, sample
 from running import benchbook_here
+from scored_logs import MadeLog, sample
 
 
 def compared(tmp_path: Path, a: Sequence[LogSample], b: Sequence[LogSample]) -> Comparison:

@@ -13,7 +13,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.exchange.importing import Wanted, import_log
 from benchbook.exchange.log import LogFailure, LogScore, LogScorer
-from made_logs import MadeLog, sample
+from scored_logs import MadeLog, sample
 
 
 def imported(tmp_path: Path, samples: Any, name: str = "run", **header: Any) -> Any:

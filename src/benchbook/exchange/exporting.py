@@ -24,7 +24,7 @@ SAMPLES = "samples"
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What was written, of which record, and what the form could not hold of it."""
+    """All that was written, of which record, and what the form could not hold of it."""
 
     run_id: str
     record_sha256: str

@@ -222,7 +222,7 @@ def _number_words(one: AuditedNumber) -> str:
 
 
 def _ledger_rows(audit: LogAudit) -> Iterator[tuple[str, int | None]]:
-    """What the samples came to; what does not occur is left out."""
+    """The counts of the samples; what does not occur is left out."""
     ledger = audit.ledger
     yield "claimed by the log", ledger.n_claimed
     yield "held by the file", ledger.n_held

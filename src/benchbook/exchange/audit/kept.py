@@ -149,7 +149,7 @@ class Tokens:
 
 
 class KeptSamples:
-    """What is kept of a log's samples, in its order. To be read once `finish` was called."""
+    """All that is kept of a log's samples, in its order. To be read once `finish` was called."""
 
     def __init__(self, claims: Iterable[Claim], scorers: Iterable[LogScorer]) -> None:
         self.n = 0

@@ -53,7 +53,7 @@ def named(sample: LogSample) -> str:
 
 
 class Watch:
-    """What was seen of the samples so far."""
+    """All that was seen of the samples so far."""
 
     def __init__(self, header: LogHeader) -> None:
         self._scorers = {one.name: one for one in header.scorers}

@@ -12,7 +12,7 @@ from benchbook.exchange.log import LogSample, LogScore, Lost
 
 
 class Losses(Counter[str]):
-    """What the form can't hold: sentences without their ends, and how often each is the case."""
+    """The losses of the form: sentences without their ends, and how often each is the case."""
 
     def told(self) -> list[Lost]:
         return [Lost(what=what, n=n or None) for what, n in self.items()]
@@ -53,7 +53,7 @@ def sample_as(sample: LogSample, model: str, usage: Mapping[str, int] | None, lo
 
 
 def _messages(sample: LogSample, model: str, lost: Losses) -> list[dict[str, Any]]:
-    """What was asked, and the answer as the last of them."""
+    """All that was asked, and the answer as the last of them."""
     asked = sample.messages or [{"role": "user", "content": sample.prompt}]
     found = []
     for message in asked:

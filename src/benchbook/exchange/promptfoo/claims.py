@@ -31,14 +31,14 @@ _ADDED_OF_JUDGES = ("total", "prompt", "completion", "cached")
 _BY_METRIC = ("namedScores", "namedScoresCount", "namedScoreWeights")
 
 
-class Unknown(msgspec.Struct, frozen=True):
+class UnknownMetrics(msgspec.Struct, frozen=True):
     """Names of metrics whose numbers don't follow from results alone."""
 
     derived: Collection[str] = ()  # computed by a formula of the config
     templated: bool = False  # checks have metrics with variables in their names
 
 
-def claims_of_column(metrics: Metrics, where: str, unknown: Unknown) -> Iterator[Claim]:
+def claims_of_column(metrics: Metrics, where: str, unknown: UnknownMetrics) -> Iterator[Claim]:
     """`where` is the place of a column's metrics: `results.prompts[0].metrics`."""
     if "score" in metrics:
         yield Claim(
@@ -121,7 +121,7 @@ def _tokens(usage: object, where: str) -> Iterator[Claim]:
             yield _sum(f"tokenUsage.assertions.{name}", judges[name], f"{where}.assertions.{name}")
 
 
-def _of_metric(kind: str, name: str, value: object, where: str, unknown: Unknown) -> Claim:
+def _of_metric(kind: str, name: str, value: object, where: str, unknown: UnknownMetrics) -> Claim:
     claim = _sum(f"{kind}.{name}", value, where)
     if name in unknown.derived:
         why_not = "computed from other metrics, by a formula of the config (derivedMetrics)"

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchbook.errors import InputError
 from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogNote, LogSample
-from benchbook.exchange.promptfoo.claims import Unknown, claims_of_column, claims_of_file
+from benchbook.exchange.promptfoo.claims import UnknownMetrics, claims_of_column, claims_of_file
 from benchbook.exchange.promptfoo.csv_form import CsvResults, is_header
 from benchbook.exchange.promptfoo.forms import JsonResults, LineResults, PromptColumn, ResultFile, TableResults
 from benchbook.exchange.promptfoo.results import number_of, text_of
@@ -145,7 +145,7 @@ def _claims(file: ResultFile, n: int, seen: ColumnSeen) -> Iterator[Claim]:
     columns = file.columns or []
     derived = (file.rest.config or {}).get("derivedMetrics")
     names = {str(one.get("name")) for one in derived if isinstance(one, dict)} if isinstance(derived, list) else set()
-    unknown = Unknown(derived=names, templated=seen.templated)
+    unknown = UnknownMetrics(derived=names, templated=seen.templated)
     if columns and columns[n].metrics:
         yield from claims_of_column(columns[n].metrics or {}, f"{file.place_of_columns}[{n}].metrics", unknown)
     stats = file.rest.results.stats
