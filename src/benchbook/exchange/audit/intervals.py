@@ -55,7 +55,8 @@ def _interval_of(
     if all(one in (0.0, 1.0) for one in values):
         sums = _sums(map(int, values), labels)
         ones = sum(total for _, total, _ in sums)
-        clusters = [] if labels is None else [(size, total) for size, total, _ in sums]
+        pairs = {one: one[:2] for one in sums}
+        clusters = [] if labels is None else [pairs[one] for one in sums]
         return rate_interval(ones, len(values), clusters, confidence)
     low, high = _scale(values, scorer)
     unit = 10**_DIGITS
@@ -102,7 +103,9 @@ def _sums(values: Iterable[int], labels: array[int] | None) -> list[tuple[int, i
         return [(n, total, squares)]
     whole = list(values)
     clusters = ([whole[at] for at in places] for places in places_by(labels, max(labels) + 1) if places)
-    return [(len(one), sum(one), sum(value * value for value in one)) for one in clusters]
+    sums = ((len(one), sum(one), sum(value * value for value in one)) for one in clusters)
+    alike: dict[tuple[int, int, int], tuple[int, int, int]] = {}  # most clusters are as another is: kept once
+    return [alike.setdefault(one, one) for one in sums]
 
 
 def _in_the_unit_of_values(found: Estimate, low: float, unit: float) -> Interval:

@@ -13,7 +13,7 @@ from benchbook.exchange.audit.result import AuditFinding
 from benchbook.exchange.log import LogSample
 from benchbook.text import plural, shorten
 
-_MOST = 1 << 16
+_MOST = 1 << 15
 _EXAMPLES = 3
 
 
