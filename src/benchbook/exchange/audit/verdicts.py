@@ -152,7 +152,7 @@ def _nothing(claim: Claim, claimed: float, unknown: Unknown, kept: KeptSamples, 
     is_spread = claim.formula in SPREAD
     if is_spread and n == 1 and claimed == 0 and not unknown.samples:
         words = "one value has no spread, for which the log writes 0"
-        return _Judged("follows", "one_value_as_zero", words, None, n)
+        return _Judged("follows", "one_value_as_zero", words, 0.0, n)
     missing = _missing_field(claim, kept, n)
     if missing is not None:
         return _Judged("can_not_be_told", "scores_absent", missing)
