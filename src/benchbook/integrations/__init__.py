@@ -4,5 +4,6 @@ reward                  an evaluator without a judge as a reward function for TR
 callback                a Hugging Face TrainerCallback that evaluates each checkpoint.
 checkpoint_evaluation   the same for a loop of one's own.
 scalar_log              scalars into TensorBoard's event files.
+forges                  one comment on a pull or merge request, of GitHub or GitLab.
 pytest_plugin           a test for each item that a run and its baseline share.
 """

@@ -24,7 +24,7 @@ _URL = "/v1/chat/completions"
 
 
 class _Seen:
-    """All that the samples held beside their requests, counted."""
+    """The parts of samples beside their requests, counted."""
 
     def __init__(self) -> None:
         self.n_answers = self.n_scores = self.n_references = 0
