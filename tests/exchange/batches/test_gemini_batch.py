@@ -47,6 +47,8 @@ READ: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
     "a blocked prompt": ({"key": "a", "response": BLOCKED}, (None, "content_filter", 8, None, None, "")),
     "a blocked answer": ({"key": "a", "response": UNSAFE}, (None, "content_filter", 8, None, None, "")),
     "the key in metadata": ({"metadata": {"key": "a"}, "response": ANSWER}, ("Seven.", "stop", 8, 3, None, "")),
+    "an error within a job": ({"metadata": {"key": "a"}, "response": None, "error": {"code": 3, "message": "bad"}},
+                              (None, None, None, None, "error", "bad")),
     "an error": ({"key": "a", "error": {"code": 8, "message": "out of quota", "status": "RESOURCE_EXHAUSTED"}},
                  (None, None, None, None, "error", "out of quota")),
     "too late": ({"key": "a", "error": {"code": 4, "message": "late", "status": "DEADLINE_EXCEEDED"}},
@@ -111,6 +113,14 @@ def test_requests_beside_have_the_prompts(tmp_path: Path) -> None:
     (log,) = opened(write(tmp_path / "out.jsonl", {"key": "b", "response": ANSWER}, {"key": "a", "response": ANSWER}))
     with log:
         assert [(sample.id, sample.prompt) for sample in log.samples()] == [("b", "3 + 5?"), ("a", "2 + 5?")]
+
+
+def test_responses_within_a_job_may_have_no_keys(tmp_path: Path) -> None:
+    """As Google's library writes each of them; they come in the order of the requests."""
+    lines = [{"response": SNAKE, "metadata": None, "error": None}] * 2
+    (log,) = opened(write(tmp_path / "x.jsonl", *lines))
+    with log:
+        assert [(sample.id, sample.answer) for sample in log.samples()] == [("line-1", "7"), ("line-2", "7")]
 
 
 def test_a_line_without_a_key_is_named(tmp_path: Path) -> None:

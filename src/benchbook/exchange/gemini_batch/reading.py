@@ -44,7 +44,7 @@ _ABSENT = msgspec.Raw(b"")
 
 class _GeminiLine(msgspec.Struct):
     key: str | None = None
-    metadata: Any = None
+    metadata: Any = msgspec.UNSET
     request: msgspec.Raw = _ABSENT
     response: Any = None
     error: Any = None
@@ -100,14 +100,17 @@ def _ended(keys: Mapping[str, bytes]) -> bool:
     response = keys.get("response", b"null")
     if any(word in response for word in _OF_RESPONSES):
         return True
-    is_known = "key" in keys or b'"contents"' in keys.get("request", b"")
+    is_known = "key" in keys or b'"key"' in keys.get("metadata", b"") or b'"contents"' in keys.get("request", b"")
     return response in (b"null", b"{}") and is_known and ("error" in keys or "status" in keys)
 
 
 def _key_of(found: _GeminiLine, path: Path, number: int) -> str:
+    """The key; of responses within a job, which come in the order of their requests, maybe the line's number."""
     key = found.key
     if key is None and isinstance(found.metadata, dict):
         key = text(found.metadata.get("key"))
+    if key is None and found.metadata is not msgspec.UNSET:
+        return f"line-{number}"
     if key is None:
         raise InputError(
             path, line=number, field="key", found="none", expected="the key of the request, or the request"

@@ -98,7 +98,9 @@ class _OpenAIForm(BatchForm):
     def _answered(self, found: _ResultLine, data: bytes, path: Path, number: int, request: bytes | None) -> BatchResult:
         body = _kind_of(data)
         if body.object == "list" and isinstance(body.data, list) and body.choices is None:
-            raise InputError(path, line=number, field="response.body", found="embeddings", expected="a model's answer")
+            raise InputError(
+                path, line=number, field="response.body", found="embeddings, or scores", expected="a model's answer"
+            )
         request = self.asks_for_tools if request is None else request
         try:
             is_response = body.object == "response" or isinstance(body.output, list)
