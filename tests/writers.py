@@ -438,5 +438,7 @@ ELSEWHERE = {
     "exchange/batches/ids.py": "a temporary database, which has no name",
     "evalsets/extraction.py": "a temporary file, which has no name",
     "exchange/on_disk.py": "a temporary file, which has no name",
+    "integrations/trackers/mlflow.py": "a temporary folder, out of which MLflow takes its artifacts",
+    "integrations/trackers/wandb.py": "makes the folder in which W&B writes its own files",
     "cli/main.py": "the null device, where a stream was closed",
 }
