@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         score,
         score_async,
         scorer,
+        send,
         verify,
     )
 
@@ -67,6 +68,7 @@ __all__ = [
     "score",
     "score_async",
     "scorer",
+    "send",
     "verify",
 ]
 

@@ -21,6 +21,7 @@ from benchbook.cli.judge_import import (
     value_option,
 )
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, options_of
 from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
 from benchbook.errors import UsageError
@@ -231,6 +232,7 @@ _FROZEN = ("spec", "set", "judges", "prompts", "task", "same_model", "evidence",
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
 @click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
 @move_judge_option
+@send_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
 @options_of(_SHARED)
@@ -246,12 +248,14 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     from benchbook.evaluators.protocol.evaluator import judging_asked_for
     from benchbook.evaluators.registry import evaluator_of
 
+    check_trackers(options["send_to"])
     settings = _given(options)
     result = begun_or_resumed(config, settings, options, "judge run", judging_asked_for)
     if result is None:
         return
     print_result(result, settings, options)
     say_stopped(result, "judge run")
+    send_ended(result.record.path, options["send_to"])
     tells = evaluator_of(result.record).tells_something(result.derived)
     ctx.exit(3 if result.stop.reason else 0 if tells else 1)
 

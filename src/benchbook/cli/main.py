@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "Ask a model, have its answers judged, and decide.",
     "runs": "List the records in a folder.",
     "score": "Score predictions against expected answers, and record every item.",
+    "send": "Send a run's results to OpenTelemetry, Langfuse, MLflow or W&B.",
     "serve": "Serve the HTTP API and the page over a folder of records.",
     "show": "Show a run's decision and numbers, or one of its samples.",
     "token": "Make, list and revoke tokens for a server that others can reach.",

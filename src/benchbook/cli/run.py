@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import by_rule_option, json_option
+from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
 from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
 from benchbook.cli.summary import passes_gate, say_gated_by
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
 @click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")
 @by_rule_option
+@send_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
 @click.pass_context
@@ -41,6 +43,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     settings = given_settings(options)
     if options["by_rule"] and not options["gate"]:
         raise UsageError("--by-rule says what --gate goes by: give both")
+    check_trackers(options["send_to"])
     result = begun_or_resumed(config, settings, options, "run", partial(_asked_for, gate=options["gate"]))
     if result is None:
         return
@@ -48,6 +51,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     if options["by_rule"] and not (options["as_json"] or options["quiet"]):
         say_gated_by(result.derived.decision, "rule")
     say_stopped(result, "run")
+    send_ended(result.record.path, options["send_to"])
     ctx.exit(_exit_code(result, gate=options["gate"], by_rule=options["by_rule"]))
 
 

@@ -9,6 +9,7 @@ import click
 
 from benchbook.cli.output import find_record, json_option, print_json
 from benchbook.cli.progress import shown_progress
+from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, name_values, options_of
 from benchbook.cli.sitting import resume_shown, say_stopped, start_shown
 from benchbook.cli.summary import print_run
@@ -44,6 +45,7 @@ _OF_PREDICTIONS = (
 @click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--run-id", help="The record's name; by default the time and six hexadecimal digits.")
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
+@send_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 @json_option
 @options_of((*_PART, *_ASKING))
@@ -61,6 +63,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
         options[name] = _columns(options[name], f"--{name.replace('_', '-')}")
     if options["resume"] is None and options["evalset"] is None:
         raise ConfigError("--evalset", "nothing", "an eval set")
+    check_trackers(options["send_to"])
     if options["table"] is not None:
         _score_table(options)
         return
@@ -74,6 +77,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
         quiet=options["quiet"],
     )
     say_stopped(result, "score")
+    send_ended(result.record.path, options["send_to"])
     verdict = result.derived.decision.verdict
     ctx.exit(3 if result.stop.reason or verdict == "incomplete" else 1 if verdict == "fail" else 0)
 
@@ -124,10 +128,11 @@ def _ask(options: dict[str, Any]) -> Any:
 def _score_table(options: dict[str, Any]) -> None:
     from benchbook.evaluators.registry import answers_evaluator
 
-    not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
+    not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id", "send_to")
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):
-            raise UsageError(f"--{name.replace('_', '-')}: nothing is recorded where --table is given")
+            option = name.removesuffix("_to").replace("_", "-")
+            raise UsageError(f"--{option}: nothing is recorded where --table is given")
     predictions, table = options["predictions"], options["table"]
     if predictions is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, where --table is given")

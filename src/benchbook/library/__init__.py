@@ -2,9 +2,7 @@
 
 from benchbook.evaluators.scorers.scorer import Scorer, scorer
 from benchbook.library.api import (
-    export,
     grid,
-    import_logs,
     judge,
     judge_async,
     load,
@@ -18,6 +16,7 @@ from benchbook.library.api import (
 )
 from benchbook.library.auditing import LogAudits, audit
 from benchbook.library.comparing import RunComparison, compare
+from benchbook.library.exchanging import export, import_logs, send
 from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, ScorerRun
 
 __all__ = [
@@ -44,5 +43,6 @@ __all__ = [
     "score",
     "score_async",
     "scorer",
+    "send",
     "verify",
 ]

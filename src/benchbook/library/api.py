@@ -19,9 +19,6 @@ from benchbook.evaluators.registry import answers_evaluator, resume_run, setting
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, values_of
 from benchbook.evaluators.verify import Verification
-from benchbook.exchange import importing
-from benchbook.exchange.exporting import SAMPLES, Exported, export_record
-from benchbook.exchange.tools import tool_named
 from benchbook.labels.verify import verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
 from benchbook.record.folder import open_record
@@ -105,39 +102,6 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
     People's labels are held against the run that they name, where it lies beside them.
     """
     return verify_record(open_record(path), expect=expect)
-
-
-def export(run: str | Path | Run, *, to: str, out: str | Path, table: str = SAMPLES) -> Exported:
-    """Write a run in the form of another tool (`to="inspect"`), or a table of it (`to="csv"`), as `benchbook export`
-    does: into a new file, or a new folder where the form has several files. `lost` says what the form can't hold.
-
-    Raises: UsageError for a form that is not known, for `out` that is there, and where the form can't hold the run at
-    all; RecordError.
-    """
-    return export_record(run.record if isinstance(run, Run) else open_record(run), to, out, table=table)
-
-
-def import_logs(
-    path: str | Path,
-    *,
-    tool: str | None = None,
-    scorer: str | None = None,
-    scale: tuple[float, float] | None = None,
-    model: str | None = None,
-    runs: str | Path = "runs",
-    run_id: str | None = None,
-) -> list[Run]:
-    """Make a record of each log of another tool in a file or folder, as `benchbook import` does.
-
-    `scorer` is the one whose values are the record's score, and `scale` the ends of its scale, where the log does not
-    say them. Logs without samples are left out.
-
-    Raises: UsageError naming the file and where it stops making sense, for a scorer that is not there, and where no log
-    holds a sample; RecordError where a record can't be written.
-    """
-    wanted = importing.Wanted(str(runs), run_id, scorer, scale, model)
-    results = importing.import_logs(path, wanted, None if tool is None else tool_named(tool))
-    return [_loaded(one, Run) for one in results]
 
 
 @contextmanager

@@ -1,0 +1,61 @@
+"""Runs and other tools: their logs in and out, and runs sent to where a team looks at its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbook.exchange import importing
+from benchbook.exchange.exporting import SAMPLES, Exported, export_record
+from benchbook.exchange.tools import tool_named
+from benchbook.library.objects import Run, run_of
+from benchbook.record.folder import open_record
+
+if TYPE_CHECKING:
+    from benchbook.integrations.trackers.sending import Sent, Tracker
+
+
+def export(run: str | Path | Run, *, to: str, out: str | Path, table: str = SAMPLES) -> Exported:
+    """Write a run in the form of another tool (`to="inspect"`), or a table of it (`to="csv"`), as `benchbook export`
+    does: into a new file, or a new folder where the form has several files. `lost` says what the form can't hold.
+
+    Raises: UsageError for a form that is not known, for `out` that is there, and where the form can't hold the run at
+    all; RecordError.
+    """
+    return export_record(run.record if isinstance(run, Run) else open_record(run), to, out, table=table)
+
+
+def import_logs(
+    path: str | Path,
+    *,
+    tool: str | None = None,
+    scorer: str | None = None,
+    scale: tuple[float, float] | None = None,
+    model: str | None = None,
+    runs: str | Path = "runs",
+    run_id: str | None = None,
+) -> list[Run]:
+    """Make a record of each log of another tool in a file or folder, as `benchbook import` does.
+
+    `scorer` is the one whose values are the record's score, and `scale` the ends of its scale, where the log does not
+    say them. Logs without samples are left out.
+
+    Raises: UsageError naming the file and where it stops making sense, for a scorer that is not there, and where no log
+    holds a sample; RecordError where a record can't be written.
+    """
+    wanted = importing.Wanted(str(runs), run_id, scorer, scale, model)
+    results = importing.import_logs(path, wanted, None if tool is None else tool_named(tool))
+    return [run_of(one.record) for one in results]
+
+
+def send(run: str | Path | Run, to: str | Tracker, *, endpoint: str | None = None, texts: bool = False) -> Sent:
+    """Send a run's scores and decision to `otel`, `langfuse`, `mlflow` or `wandb`, or to a tracker of your own, as
+    `benchbook send` does. Prompts and answers stay here unless `texts` is true.
+
+    Raises: UsageError for a tracker that is not known or not installed, and for a run that has not come to its end;
+    TrackerError where it can't be reached, or refuses.
+    """
+    from benchbook.integrations.trackers.sending import send as send_record
+
+    record = run.record if isinstance(run, Run) else open_record(run)
+    return send_record(record, to, endpoint=endpoint, texts=texts)
