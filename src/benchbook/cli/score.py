@@ -128,7 +128,7 @@ def _ask(options: dict[str, Any]) -> Any:
 def _score_table(options: dict[str, Any]) -> None:
     from benchbook.evaluators.registry import answers_evaluator
 
-    not_here = ("model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id", "send_to")
+    not_here = ("send_to", "model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):
             option = name.removesuffix("_to").replace("_", "-")
