@@ -45,6 +45,7 @@ Formula = Literal[
     "n_passed",
     "n_failed",  # scored, and not passed
     "n_errors",
+    "n_completed",  # that no error ended
     "sum_of_input_tokens",
     "sum_of_output_tokens",
     "sum_of_tokens",

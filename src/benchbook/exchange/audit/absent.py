@@ -30,7 +30,7 @@ def unknown_of(claim: Claim, header: LogHeader, kept: KeptSamples) -> Unknown:
     samples = max(0, (header.n_claimed or 0) - kept.n_held)
     column = column_of(kept, claim)
     of_several = column is None and not claim.scorer and bool(kept.scores)
-    if claim.formula in ("n_samples", "n_errors") or claim.field is not None or of_several:
+    if claim.formula in ("n_samples", "n_errors", "n_completed") or claim.field is not None or of_several:
         return Unknown(samples, 0)
     states = bytes(kept.n) if column is None else column.states
     entries = sum(
@@ -63,7 +63,7 @@ def possible(
     """The least and the greatest value that are possible; None where nothing is known. `held` is the value of those
     that are in the file, and of how many it is."""
     value, n = held
-    if claim.formula in ("n_samples", "n_errors"):
+    if claim.formula in ("n_samples", "n_errors", "n_completed"):
         return value, value + unknown.samples
     if claim.formula in COUNTS:
         return value, value + unknown.n + kept.count(FAILED)

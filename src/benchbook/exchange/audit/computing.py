@@ -26,7 +26,7 @@ from benchbook.exchange.audit.kept import (
 from benchbook.exchange.audit.reducers import reduced
 from benchbook.exchange.log import Claim
 
-COUNTS = frozenset({"n_samples", "n_scored", "n_unscored", "n_passed", "n_failed", "n_errors"})
+COUNTS = frozenset({"n_samples", "n_scored", "n_unscored", "n_passed", "n_failed", "n_errors", "n_completed"})
 TOKENS = frozenset({"sum_of_input_tokens", "sum_of_output_tokens", "sum_of_tokens"})
 
 
@@ -173,6 +173,8 @@ def counted(kept: KeptSamples, way: Way) -> int:
             return sum(len(places) for places in _places(kept, way))
         case "n_errors":
             return sum(kept.flags[at] & FAILED != 0 for places in _places(kept, way) for at in places)
+        case "n_completed":
+            return sum(kept.flags[at] & FAILED == 0 for places in _places(kept, way) for at in places)
         case "n_scored":
             return len(taken(kept, way).values)
         case "n_unscored":  # an entry without a value: a sample that was never scored has none

@@ -1,0 +1,69 @@
+"""An Inspect log of either kind: what an archive and a JSON file have in common once their JSON is read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from benchbook.exchange.inspect.reading_claims import fields_of, scores_of_results
+from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
+from benchbook.exchange.inspect.reading_header import log_header
+from benchbook.exchange.inspect.reading_judges import Judged
+from benchbook.exchange.inspect.reading_samples import SampleReader
+from benchbook.exchange.inspect.reading_values import ScoreNames
+from benchbook.exchange.log import ForeignLog, LogNote, LogSample
+from benchbook.text import plural
+
+_FIRST = 10  # samples that are looked at for scorers whose values have several parts
+
+# What may be noticed of samples: of whatever, and what of it.
+_NOTES = {
+    "edited_score": ("score", "changed after the eval, by a person or a tool: the last value counts."),
+    "invalidated": ("sample", "declared invalid, which Inspect's numbers count all the same."),
+    "no_number": ("value", "no number but another text, which Inspect counts as 0."),
+    "null_value": ("value", "null, measured by nobody, which Inspect's means count as 0."),
+}
+
+
+class InspectLog(ForeignLog):
+    """Reads samples from whatever `_held` gives."""
+
+    def __init__(self, path: Path, header: InspectHeader, form: str) -> None:
+        """Raises: InputError where the first samples make no sense."""
+        self.files = {path.name: path}
+        self._path, self._own_notes = path, list[LogNote]()
+        results = scores_of_results(header.results)
+        names, judged = ScoreNames(results), Judged(header, results)
+        of_parts = frozenset(self._of_parts(names))
+        self.header = log_header(header, form, names, judged, of_parts)
+        fields = fields_of(self.header.claims)
+        self._needs_metadata = bool(fields)
+        self._reader = SampleReader(path, header.eval.model, names, judged, fields)
+
+    @abstractmethod
+    def _held(self, form: type[InspectSample]) -> Iterator[tuple[InspectSample, str]]:
+        """Each sample in its own form, and where it stands."""
+
+    def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
+        self._reader.begin()
+        for sample, where in self._held(InspectSampleWhole if whole or self._needs_metadata else InspectSample):
+            yield self._reader.sample(sample, where, whole=whole)
+
+    def notes(self) -> list[LogNote]:
+        seen = self._reader.seen
+        made = list(self._own_notes)
+        for code, (what, words) in _NOTES.items():
+            if n := seen[code]:
+                made.append(LogNote(code=code, words=f"Found {plural(n, what)} {words}", n=n))
+        if seen["id_number"] and seen["id_digits"]:
+            words = "Some ids are numbers, and others texts of digits: 1 and '1' are one item, as they are to Inspect."
+            made.append(LogNote(code="ids_of_two_types", words=words, n=seen["id_digits"]))
+        return made
+
+    def _of_parts(self, names: ScoreNames) -> Iterator[str]:
+        for sample, _ in islice(self._held(InspectSample), _FIRST):
+            for scorer, score in (sample.scores or {}).items():
+                if isinstance(score.value, dict | list) and names.claims_whole(scorer):
+                    yield scorer
