@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from benchbook.errors import InputError
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
 from benchbook.exchange.inspect.reading_log import InspectLog
-from benchbook.exchange.inspect.reading_zip import Archive, Member
+from benchbook.exchange.inspect.reading_zip import ZipArchive, Member
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogNote
 from benchbook.text import plural, shorten
@@ -39,7 +39,7 @@ class InspectArchive(InspectLog):
 
     def __init__(self, path: Path) -> None:
         """Raises: InputError where it is no archive of Inspect's, or is damaged."""
-        self._archive = Archive(path)
+        self._archive = ZipArchive(path)
         try:
             self._index = _Index(self._archive)
             super().__init__(path, self._header(), "eval")
@@ -114,10 +114,10 @@ class InspectArchive(InspectLog):
 
 
 class _Index:
-    """What one pass over the directory shows: the members of which there is one, names that are there again, and
+    """All that one pass over the directory shows: the members of which there is one, names that are there again, and
     where the parts of samples in several members stand. Of a sample in one member nothing stays but a number."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: ZipArchive) -> None:
         self._archive = archive
         self.found: dict[str, Member] = {}
         self.n_strange = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchbook.exchange.inspect.reading_claims import claims_of, scores_of_results
 from benchbook.exchange.inspect.reading_forms import InspectHeader
-from benchbook.exchange.inspect.reading_judges import Judged
+from benchbook.exchange.inspect.reading_judges import InspectJudges
 from benchbook.exchange.inspect.reading_values import ScoreNames
 from benchbook.exchange.log import LogHeader, LogScorer, LogStatus
 
@@ -23,7 +23,7 @@ _IDENTITY = ("run_id", "eval_id", "task_id", "task_version", "task_args", "solve
 
 
 def log_header(
-    header: InspectHeader, form: str, names: ScoreNames, judged: Judged, of_parts: frozenset[str]
+    header: InspectHeader, form: str, names: ScoreNames, judged: InspectJudges, of_parts: frozenset[str]
 ) -> LogHeader:
     """`form` is that of the file, `eval` or `json`."""
     spec = header.eval
@@ -49,7 +49,7 @@ def log_header(
 
 
 def _scorers(
-    header: InspectHeader, names: ScoreNames, judged: Judged, of_parts: frozenset[str]
+    header: InspectHeader, names: ScoreNames, judged: InspectJudges, of_parts: frozenset[str]
 ) -> tuple[LogScorer, ...]:
     """Those that the results name; where there are none, those that the eval lists."""
     found: dict[str, LogScorer] = {}

@@ -20,7 +20,7 @@ _NOT_FOUND = "Grade not found in model output"
 _MOST_SHOWN = 5
 
 
-class Judged:
+class InspectJudges:
     """The scorers of a log that are judges."""
 
     def __init__(self, header: InspectHeader, results: list[InspectScores]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchbook.exchange.inspect.reading_claims import fields_of, scores_of_results
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
 from benchbook.exchange.inspect.reading_header import log_header
-from benchbook.exchange.inspect.reading_judges import Judged
+from benchbook.exchange.inspect.reading_judges import InspectJudges
 from benchbook.exchange.inspect.reading_samples import SampleReader
 from benchbook.exchange.inspect.reading_values import ScoreNames
 from benchbook.exchange.log import ForeignLog, LogNote, LogSample
@@ -35,7 +35,7 @@ class InspectLog(ForeignLog):
         self.files = {path.name: path}
         self._path, self._own_notes = path, list[LogNote]()
         results = scores_of_results(header.results)
-        names, judged = ScoreNames(results), Judged(header, results)
+        names, judged = ScoreNames(results), InspectJudges(header, results)
         of_parts = frozenset(self._of_parts(names))
         self.header = log_header(header, form, names, judged, of_parts)
         fields = fields_of(self.header.claims)

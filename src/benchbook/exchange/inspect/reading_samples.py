@@ -14,7 +14,7 @@ import msgspec
 from benchbook.canonical import canonical_json
 from benchbook.evalsets.conversations import transcript
 from benchbook.exchange.inspect.reading_forms import NOTHING, InspectOutput, InspectSample, InspectUsage
-from benchbook.exchange.inspect.reading_judges import Judged
+from benchbook.exchange.inspect.reading_judges import InspectJudges
 from benchbook.exchange.inspect.reading_values import ScoreNames, as_text, scores_of
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
@@ -29,7 +29,9 @@ _FAILURES = {"CancelledError": "cancelled", "TimeoutError": "timeout"}
 class SampleReader:
     """Makes samples of one log into samples of any. `seen` counts what is to be noted of them."""
 
-    def __init__(self, path: Path, model: str, names: ScoreNames, judged: Judged, fields: frozenset[str]) -> None:
+    def __init__(
+        self, path: Path, model: str, names: ScoreNames, judged: InspectJudges, fields: frozenset[str]
+    ) -> None:
         """`fields` of their metadata are kept even where only an audit needs them."""
         self.seen: Counter[str] = Counter()
         self._path, self._model, self._names, self._judged, self._fields = path, model, names, judged, fields
@@ -82,7 +84,7 @@ class SampleReader:
         return held if whole else {name: held[name] for name in self._fields if name in held}
 
     def _usage(self, sample: InspectSample, output: InspectOutput) -> InspectUsage | None:
-        """The tokens of the model. Of several turns the output has the last one's alone, and the sum has the judge's too
+        """The tokens of the model. Of several turns the output has the last one's alone; the sum has the judge's, too,
         where the model judged itself."""
         if output.usage is not None and _n_turns(sample) <= 1:
             return output.usage

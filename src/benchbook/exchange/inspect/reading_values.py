@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from benchbook.exchange.inspect.reading_forms import InspectScore, InspectScores
-from benchbook.exchange.inspect.reading_judges import Judged
+from benchbook.exchange.inspect.reading_judges import InspectJudges
 from benchbook.exchange.json_text import NOT_A_NUMBER
 from benchbook.exchange.log import LogScore
 from benchbook.text import shorten
@@ -61,7 +61,7 @@ class ScoreNames:
 
 
 def scores_of(
-    scorer: str, score: InspectScore, names: ScoreNames, judged: Judged, seen: Counter[str]
+    scorer: str, score: InspectScore, names: ScoreNames, judged: InspectJudges, seen: Counter[str]
 ) -> Iterator[tuple[str, LogScore]]:
     """A scorer's word on a sample, under one name or several. What is to be noted of it is counted in `seen`."""
     if len(score.history) > 1 or any(b'"provenance"' in one for one in map(bytes, score.history)):

@@ -48,7 +48,7 @@ class Member(NamedTuple):
     at: int  # of its own header, from the file's start
 
 
-class Archive:
+class ZipArchive:
     """A zip file, open until `close`.
 
     `is_whole` is False for one whose directory is not there: `members` are then those that are whole.
