@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from benchbook.errors import InputError
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
 from benchbook.exchange.inspect.reading_log import InspectLog
-from benchbook.exchange.inspect.reading_zip import ZipArchive, Member
+from benchbook.exchange.inspect.reading_zip import Member, ZipArchive
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogNote
 from benchbook.text import plural, shorten
