@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from enum import Enum
+from functools import reduce
 from pathlib import Path
 
 from benchbook.errors import InputError
 from benchbook.text import plural, quoted
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _DEEPEST = 500  # around the array; what is in an element is counted by whoever decodes it
 _LONGEST_KEY = 1024
@@ -23,6 +24,13 @@ _LONGEST_KEY = 1024
 _MARK = re.compile(rb'["\[\]{}]')
 _BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+# Up to the bracket that closes what is open, whatever opens and closes before it; but few levels of that.
+_PASSED = rb'[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"'
+_LEVELS = 12
+_CLOSING = re.compile(
+    reduce(lambda inner, _: rb"(?:%b|[\[{]%b)*+[\]}]" % (_PASSED, inner), range(_LEVELS), rb"(?:%b)*+[\]}]" % _PASSED),
+    re.DOTALL,
+)
 
 _QUOTE, _BACKSLASH, _OBJECT = b'"'[0], b"\\"[0], b"{"[0]
 _OPENING = b"[{"
@@ -33,8 +41,9 @@ class JsonArray:
     """The array at `keys` of a JSON file, as `("results", "results")`; without keys the file is the array.
 
     Iterating yields the bytes of each element, an object or array, and leaves in `rest` the document without them, the
-    array empty; `found` says whether there was such an array. `without` are the keys of other objects and arrays, for
-    which `rest` has null. Each iteration reads the file anew.
+    array empty; `found` says whether there was such an array, and `before` has what stands before its elements, once it
+    began. `without` are the keys of other objects and arrays, for which `rest` has null. Each iteration reads the file
+    anew.
     """
 
     def __init__(
@@ -51,6 +60,7 @@ class JsonArray:
         self.without = frozenset(without)
         self.most_bytes = most_bytes
         self.rest = b""
+        self.before = b""
         self.found = False
 
     def __iter__(self) -> Iterator[bytes]:
@@ -88,6 +98,7 @@ class _Scan:
         self._in = _In.REST
         self._open: list[tuple[str | None, bool]] = []  # brackets around: the key of each, and if it is an object's
         self._depth = 0  # of brackets, since what is no rest began
+        self._unclosed = 0  # so deep, it is not closed in this chunk, or holds too many levels to pass at once
         self._watched = max(map(len, (array.keys, *array.without)))  # so deep are keys of interest
         self._in_string = False
         self._text = bytearray()  # of the last string that may be a key
@@ -102,7 +113,7 @@ class _Scan:
             if chunk[at] in _OPENING:
                 done = self._opens(chunk, done, at)
             elif self._in is _In.ELEMENT:
-                self._depth -= 1
+                self._ends_level()
                 if not self._depth:
                     self._take(chunk[done : at + 1])
                     done, self._in = at + 1, _In.ARRAY
@@ -142,6 +153,7 @@ class _Scan:
             if self.found:
                 raise self._broken("the same field twice", "it once")
             self._take(chunk[done : at + 1])
+            self.array.before = bytes(self.rest)
             self.found, self._in = True, _In.ARRAY
             self._open.append((key, is_object))
             return at + 1
@@ -155,7 +167,7 @@ class _Scan:
     def _closes(self, chunk: bytes, done: int, at: int) -> int:
         """A bracket that closes, and no element's."""
         if self._in is _In.LEFT_OUT:
-            self._depth -= 1
+            self._ends_level()
             if self._depth:
                 return done
             self._in = _In.REST
@@ -170,13 +182,23 @@ class _Scan:
         self._open.pop()
         return done
 
+    def _ends_level(self) -> None:
+        self._depth -= 1
+        self._unclosed = min(self._unclosed, self._depth)
+
     def _brackets(self, chunk: bytes) -> Iterator[int]:
-        """The places of the brackets that stand in no string."""
-        at, self.unread = 0, b""
+        """The places of the brackets that stand in no string; where only what ends matters, not of those between."""
+        at, self.unread, self._unclosed = 0, b"", 0
         while at <= len(chunk):
             if self._in_string:
                 at = self._through_string(chunk, at)
                 continue
+            if self._in in (_In.ELEMENT, _In.LEFT_OUT) and self._depth > self._unclosed:
+                if closing := _CLOSING.match(chunk, at):
+                    at = closing.end()
+                    yield at - 1
+                    continue
+                self._unclosed = self._depth
             if not self._may_be_key() and (bracket := _BRACKET.match(chunk, at)):
                 at = bracket.end()
                 yield at - 1

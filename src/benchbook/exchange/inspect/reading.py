@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from benchbook.errors import InputError
 from benchbook.exchange.inspect.reading_archive import InspectArchive
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample
@@ -19,6 +21,7 @@ _SUFFIX = ".eval"
 _OWN_NAMES = (b"_journal/", b"header.json", b"samples/", b"summaries.json", b"reductions.json")
 _HEADER_BYTES = 30  # of a member, before its name
 _HELD_LATER = (("reductions",), ("results", "sample_reductions"))  # what was made of the samples, never read
+_WRITTEN_BEFORE = {"version", "status", "eval", "plan", "results", "stats"}
 _EVAL = re.compile(rb'"eval"\s*:\s*\{')
 _BESIDE = re.compile(rb'"(?:plan|stats|status|version)"\s*:')
 _IN_EVAL = re.compile(rb'"(?:task|task_id|run_id|model)"\s*:')
@@ -56,11 +59,28 @@ class InspectJson(InspectLog):
     def __init__(self, path: Path) -> None:
         """Raises: InputError where it is no log of Inspect's, or no whole JSON."""
         self._array = JsonArray(path, ("samples",), without=_HELD_LATER, most_bytes=1 << 30)
-        for _ in self._array:  # the header may stand behind the samples, and does in part
-            pass
-        super().__init__(path, decoded(self._array.rest, InspectHeader, path), "json")
+        self._before = _header_before(self._array)
+        rest = self._before
+        if rest is None:
+            for _ in self._array:  # the header stands behind the samples, or in part
+                pass
+            rest = self._array.rest
+        super().__init__(path, decoded(rest, InspectHeader, path), "json")
 
     def _held(self, form: type[InspectSample]) -> Iterator[tuple[InspectSample, str]]:
+        path = self._array.path
         for number, element in enumerate(self._array):
             where = f"samples[{number}]"
-            yield decoded(element, form, self._array.path, within=where), where
+            yield decoded(element, form, path, within=where), where
+        if self._before is not None:
+            headers = [decoded(one, InspectHeader, path) for one in (self._before, self._array.rest)]
+            if headers[0] != headers[1]:
+                raise InputError(path, found="another header behind the samples than before them", expected="one")
+
+
+def _header_before(array: JsonArray) -> bytes | None:
+    """The header, where all that Inspect writes of it stands before the samples, as it does in its own files."""
+    for _ in array:
+        before = array.before + b"]}"
+        return before if decoded(before, dict[str, msgspec.Raw], array.path).keys() >= _WRITTEN_BEFORE else None
+    return None
