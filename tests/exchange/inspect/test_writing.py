@@ -210,6 +210,8 @@ _samples = st.builds(
     metadata=st.dictionaries(st.sampled_from(["page", "level"]), _json, max_size=2),
 )
 
+made_samples = st.lists(_samples, max_size=5, unique_by=lambda one: (storable(one.id), one.repeat))
+
 # A field of a sample, and the word by which a loss of it is known.
 _LOSSES = {
     "context": "`context`", "group": "`group`", "category": "`category`", "failure": "a failure was",
@@ -290,7 +292,7 @@ def _differing(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
 
 
 @examples(150)
-@given(st.lists(_samples, max_size=5, unique_by=lambda one: (storable(one.id), one.repeat)))
+@given(made_samples)
 def test_what_comes_back_is_what_went_or_a_loss_that_is_named(
     tmp_path_factory: pytest.TempPathFactory, samples: list[LogSample]
 ) -> None:

@@ -144,7 +144,7 @@ class _Writing:
         return head
 
     def _score(self, name: str, scorer: LogScorer) -> dict[str, Any]:
-        """All that the log says of a scorer's values, and their mean as Inspect takes it: over items' means."""
+        """A scorer as the log has it, and the mean of its values as Inspect takes it: over items, each one's mean."""
         values = self._reduced[name]
         metrics = {one.metric: one.value for one in self._header.claims if one.scorer == name}
         metrics |= {metric: value for metric, value in values.metrics() if metric not in metrics}
