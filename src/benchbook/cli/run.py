@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbook.cli.output import by_rule_option, json_option
+from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, setting_options
 from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("config", required=False, metavar="[CONFIG.toml]")
 @setting_options
+@click.option("--from", "answers_of", metavar="RUN", help="Have the answers of this run judged, and ask no model.")
 @click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
 @move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
@@ -43,8 +46,11 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     settings = given_settings(options)
     if options["by_rule"] and not options["gate"]:
         raise UsageError("--by-rule says what --gate goes by: give both")
+    if options["answers_of"] is not None and options["resume"]:
+        raise UsageError("--from begins a run, and --resume goes on with one: give one of them")
     check_trackers(options["send_to"])
-    result = begun_or_resumed(config, settings, options, "run", partial(_asked_for, gate=options["gate"]))
+    with _answers(options["answers_of"], settings) as whole:
+        result = begun_or_resumed(config, whole, options, "run", partial(_asked_for, gate=options["gate"]))
     if result is None:
         return
     print_result(result, settings, options)
@@ -53,6 +59,20 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     say_stopped(result, "run")
     send_ended(result.record.path, options["send_to"])
     ctx.exit(_exit_code(result, gate=options["gate"], by_rule=options["by_rule"]))
+
+
+@contextmanager
+def _answers(run: str | None, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The settings, with the answers of another run where one is named: its files are there while the block runs."""
+    if run is None:
+        yield settings
+        return
+    from benchbook.exchange.answers import outputs_of, settings_over
+
+    with outputs_of(find_record(run, settings.get("runs") or "runs")) as found:
+        if found.note is not None:
+            click.echo(found.note, err=True)
+        yield settings_over(found, settings)
 
 
 def _asked_for(values: dict[str, Any], source: str, *, gate: bool) -> tuple[Evaluator, SittingSettings]:

@@ -34,6 +34,8 @@ _OF_PREDICTIONS = (
 @click.option("--evalset", help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.")
 @click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
+@click.option("--from", "answers_of", metavar="RUN", help="Score the answers of this run again, and ask nobody.")
+@click.option("--repeat", type=int, help="Of a run with repeats: which of its answers, from 0.")
 @click.option("--model", help="Who said it; without --predictions, who is asked: provider/name@version.")
 @click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run itself failed: it scores 0.0.")
 @click.option("--reason", help="Why it crashed or timed out, in words; may be left out.")
@@ -56,19 +58,25 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     SPEC is answer_correctness@v1 (by default), checks that are shipped (contains@v1, number@v1, choice@v1), a folder of
     checks of your own (`benchbook checks init`), or a function of your own as FILE.py:function (the file is run).
 
-    The answers are read from --predictions; without them, --model is asked. Ends with 1 where the run itself failed,
+    The answers are read from --predictions, or those of another run are scored (--from), an imported one too; without
+    either, --model is asked. Ends with 1 where the run itself failed,
     whatever its score, and with 3 where it is not complete and can be resumed.
     """
     for name in ("columns", "training_columns"):
         options[name] = _columns(options[name], f"--{name.replace('_', '-')}")
-    if options["resume"] is None and options["evalset"] is None:
+    if options["answers_of"] is None and options["repeat"] is not None:
+        raise UsageError("--repeat: only with --from")
+    if options["resume"] is None and options["evalset"] is None and options["answers_of"] is None:
         raise ConfigError("--evalset", "nothing", "an eval set")
     check_trackers(options["send_to"])
     if options["table"] is not None:
         _score_table(options)
         return
-    asks = options["resume"] or not (options["predictions"] or options["run_status"] or options["dry_run"])
-    result = _ask(options) if asks else _read(options)
+    if options["answers_of"] is not None:
+        result = _read_of_run(options)
+    else:
+        asks = options["resume"] or not (options["predictions"] or options["run_status"] or options["dry_run"])
+        result = _ask(options) if asks else _read(options)
     print_run(
         result.record,
         result.derived,
@@ -97,6 +105,21 @@ def _read(options: dict[str, Any]) -> Any:
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         return answers_evaluator(scorer_or_name(options["spec"])).score(ScoreConfig(**values), on_progress)
+
+
+def _read_of_run(options: dict[str, Any]) -> Any:
+    """Make a record of the answers of another, with its eval set."""
+    from benchbook.exchange.answers import predictions_of
+
+    own = ("evalset", "ids", "model", "resume", *(name for name in _OF_PREDICTIONS if name != "dry_run"))
+    for name in own:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')}: --from takes the answers and their eval set from a run")
+    with predictions_of(find_record(options["answers_of"], options["runs"]), repeat=options["repeat"]) as found:
+        if found.note is not None:
+            click.echo(f"{found.note}, and {'is' if found.n_unanswered == 1 else 'are'} left out", err=True)
+        taken = {"evalset": found.evalset, "predictions": found.answers, "ids": found.ids, "model": found.model}
+        return _read(options | taken)
 
 
 def _ask(options: dict[str, Any]) -> Any:
@@ -128,7 +151,10 @@ def _ask(options: dict[str, Any]) -> Any:
 def _score_table(options: dict[str, Any]) -> None:
     from benchbook.evaluators.registry import answers_evaluator
 
-    not_here = ("send_to", "model", "run_status", "reason", "dry_run", "training_metrics", "training_columns", "run_id")
+    not_here = (
+        "answers_of", "send_to", "model", "run_status", "reason", "dry_run", "training_metrics", "training_columns",
+        "run_id",
+    )  # fmt: skip
     for name in (*not_here, *_PART, *_ASKING):
         if options[name] not in (None, (), False, {}):
             option = name.removesuffix("_to").replace("_", "-")

@@ -19,14 +19,21 @@ from benchbook.evaluators.registry import answers_evaluator, resume_run, setting
 from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import SCORE_SPEC, RunStatus, ScoreConfig, values_of
 from benchbook.evaluators.verify import Verification
+from benchbook.exchange.answers import outputs_of, predictions_of, settings_over
 from benchbook.labels.verify import verify_record
 from benchbook.library.objects import RubricRun, Run, run_of
-from benchbook.record.folder import open_record
+from benchbook.record.folder import Record, open_record
 
 R = TypeVar("R", bound=Run)
 
 
-def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any) -> RubricRun:
+def run(
+    config: str | Path | None = None,
+    *,
+    run: str | Path | Run | None = None,
+    on_progress: ProgressHandler | None = None,
+    **settings: Any,
+) -> RubricRun:
     """Ask a model the items of an eval set, have its answers judged under rubric@v1, and decide.
 
     `config` is a TOML file; `settings` have the same names and win. Both are those of `benchbook run`.
@@ -34,16 +41,31 @@ def run(config: str | Path | None = None, *, on_progress: ProgressHandler | None
     list of mappings, a Polars or pandas frame, a Hugging Face data set), `model` and `judge` may be functions: they are
     called with the prompt, and return a text.
 
+    With `run`, a path or a run, the judge scores the answers of that run, an imported one too, and no model is asked.
+
     Raises: UsageError and its kin before anything is asked; RecordError where the record can't be written. A run that
     stops early (a limit, a refused key) returns: see `Run.stopped`.
     """
-    return run_in_loop(run_async(config, on_progress=on_progress, **settings))
+    return run_in_loop(run_async(config, run=run, on_progress=on_progress, **settings))
 
 
 async def run_async(
-    config: str | Path | None = None, *, on_progress: ProgressHandler | None = None, **settings: Any
+    config: str | Path | None = None,
+    *,
+    run: str | Path | Run | None = None,
+    on_progress: ProgressHandler | None = None,
+    **settings: Any,
 ) -> RubricRun:
     """As `run`, inside an event loop."""
+    with nullcontext() if run is None else outputs_of(_record_of(run)) as answered:
+        if answered is not None:
+            settings = settings_over(answered, settings)
+        return await _run_async(config, on_progress, settings)
+
+
+async def _run_async(
+    config: str | Path | None, on_progress: ProgressHandler | None, settings: Mapping[str, Any]
+) -> RubricRun:
     with _as_settings(values_of(config, settings)) as given:
         evaluator, checked = settings_asked_for(given, str(config or "run"), "run")
         return _loaded(await start_with(evaluator, checked, on_progress, config), RubricRun)
@@ -104,6 +126,10 @@ def verify(path: str | Path, *, expect: str | None = None) -> Verification:
     return verify_record(open_record(path), expect=expect)
 
 
+def _record_of(run: str | Path | Run) -> Record:
+    return run.record if isinstance(run, Run) else open_record(run)
+
+
 @contextmanager
 def _as_settings(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A caller's arguments as settings: rows and functions by names that hold while the block runs."""
@@ -127,6 +153,8 @@ def score(
     evalset: Any = None,
     predictions: Any = None,
     *,
+    run: str | Path | Run | None = None,
+    repeat: int | None = None,
     spec: str | Path | Scorer = SCORE_SPEC,
     model: str | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -149,6 +177,9 @@ def score(
     `spec` is the evaluator: `answer_correctness@v1`, checks that are shipped (`contains@v1`, `number@v1`, `choice@v1`),
     a folder with a spec.toml of your own, or such a scorer.
 
+    With `run`, a path or a run, the answers of that run are scored, an imported one too, and nobody is asked: those to
+    all items that were answered, of several repeats those of `repeat`, from 0.
+
     With `predictions`, a file or rows, they are read; `columns` maps our names (item_id, predicted, expected,
     eval_time_ms) to its own where they are not known ones. Without, `model` is asked, and `settings` are those of
     `benchbook run` that go for a model and its limits. A run elsewhere that crashed or timed out says so in
@@ -159,6 +190,21 @@ def score(
     Raises: InputError naming the line of a prediction that does not fit the eval set; UsageError; RecordError. Nothing
     is written then. A model that was stopped early (a limit, a refused key) returns: see `Run.stopped`.
     """
+    if run is not None:
+        taken: dict[str, Any] = {"evalset": evalset, "predictions": predictions, "model": model, "ids": ids}
+        taken |= {"columns": columns, "reason": reason, "training_metrics": training_metrics} | settings
+        taken |= {} if scorer is None or isinstance(scorer, Scorer) else {"evalset": scorer}
+        if named := [name for name, value in taken.items() if value]:
+            raise UsageError(f"{named[0]}: the answers and their eval set are taken from the run")
+        with predictions_of(_record_of(run), repeat=repeat) as found:
+            evaluator = answers_evaluator(spec if scorer is None else scorer)
+            config = ScoreConfig(
+                evalset=found.evalset, spec=evaluator.id, predictions=found.answers, model=found.model, ids=found.ids,
+                runs=str(runs), run_id=run_id, limit=limit, where=tuple(where), dry_run=dry_run,
+            )  # fmt: skip
+            return _loaded(evaluator.score(config, on_progress), Run)
+    if repeat is not None:
+        raise UsageError("repeat: only with run")
     evaluator, evalset, predictions = _what_is_scored(scorer, evalset, predictions, spec)
     if predictions is None and run_status == "completed" and not dry_run:
         if columns or reason or training_metrics or training_columns:
