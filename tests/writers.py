@@ -23,6 +23,7 @@ from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.exchange.every_eval_ever import writing as every_eval_ever
+from benchbook.exchange.lm_eval.writing import written as write_harness_run
 from benchbook.exchange.openai_batch.reading import opened
 from benchbook.exchange.openai_batch.writing import written
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
@@ -217,6 +218,19 @@ def _batch_written(folder: Path, say: Say) -> None:
     say(ENDED)
 
 
+def _harness_run(folder: Path, say: Say) -> None:
+    """As the batch, in the form of lm-evaluation-harness, which has two files."""
+    (log,) = opened(folder / "results.jsonl")
+    with log:
+        write_harness_run(log, folder / "harness")
+    say(ENDED)
+
+
+def _harness_run_unless_there(folder: Path, say: Say) -> None:
+    if not (folder / "harness").exists():
+        _harness_run(folder, say)
+
+
 def _batch_unless_there(folder: Path, say: Say) -> None:
     if not (folder / "batch").exists():
         _batch_written(folder, say)
@@ -390,6 +404,11 @@ WRITERS = {
     "imported-log": Writer(
         modules=("exchange/importing.py",), prepare=_to_ask_in_a_batch, act=command(*_IMPORT_LOG),
         again=unless("runs/run", ("verify", "run"), _IMPORT_LOG), is_slow=True,
+    ),
+    "harness-run": Writer(
+        modules=("exchange/lm_eval/writing.py",), prepare=_to_ask_in_a_batch, act=_harness_run,
+        again=_harness_run_unless_there, seen=lambda folder: len(files(folder / "harness")),
+        kept=lambda folder: {ENDED} if len(files(folder / "harness")) == 2 else set(),
     ),
     "archive": Writer(
         modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),

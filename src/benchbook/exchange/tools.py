@@ -76,7 +76,7 @@ class Tool:
 # In the order in which they are tried: what is surest to recognise comes first.
 TOOLS: tuple[Tool, ...] = (
     Tool("inspect", "Inspect AI", writes=True),
-    Tool("lm_eval", "lm-evaluation-harness"),
+    Tool("lm_eval", "lm-evaluation-harness", writes=True),
     Tool("promptfoo", "promptfoo"),
     Tool("every_eval_ever", "Every Eval Ever", writes=True),
     Tool("anthropic_batch", "Anthropic batch"),

@@ -65,7 +65,8 @@ def results(tasks: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
     """A results file of 0.4.13 for tasks by name: the numbers of each."""
     n = {name: {"original": 10, "effective": numbers.get("sample_len", 3)} for name, numbers in tasks.items()}
     metrics = {
-        name: [key.partition(",")[0] for key in numbers if "_stderr" not in key] for name, numbers in tasks.items()
+        name: [key.partition(",")[0] for key in numbers if "," in key and "_stderr" not in key]
+        for name, numbers in tasks.items()
     }
     return {
         "results": {name: {"alias": name, **numbers} for name, numbers in tasks.items()},

@@ -19,6 +19,7 @@ _RESULTS = re.compile(rb'\s*\{\s*"results"\s*:\s*\{\s*(?:\}|"(?:[^"\\]|\\.)*"\s*
 _BESIDE_RESULTS = re.compile(rb'"(?:lm_eval_version|group_subtasks|n-shot|configs|versions|task_hashes|alias)"\s*:')
 _SAMPLES = re.compile(rb'\s*\[?\s*\{\s*"doc_id"\s*:')
 _OF_A_SAMPLE = re.compile(rb'"(?:doc|target|arguments|resps|filtered_resps|doc_hash)"\s*:')
+_NO_FILE_NAME = re.compile(r"[^\w.-]+")
 _TIME = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 
 
@@ -94,9 +95,14 @@ class Folder:
             ends = [task for task in tasks if samples.stem == task or samples.stem.endswith(f"_{task}")]
             return max(ends, key=len) if ends and results_time is None else None
         if time == results_time or (results_time is None and len(self.results) == 1):
-            task = task_named(samples)
-            return task if task in tasks else None
+            named = task_named(samples)
+            return named if named in tasks else next((task for task in tasks if file_name_of(task) == named), None)
         return None
+
+
+def file_name_of(task: str) -> str:
+    """A task's name as a file's may have it."""
+    return _NO_FILE_NAME.sub("_", task)[:100] or "task"
 
 
 def task_named(samples: Path) -> str:

@@ -74,11 +74,12 @@ def _params(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _metadata(results: Results, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    run = results.config or {}
+    run, counts = results.config or {}, (results.n_samples or {}).get(name)
     found: dict[str, Any] = {
         "git_hash": results.git_hash,
         "model_source": results.model_source or run.get("model"),
         "model_args": results.model_arguments() or None,
+        "n_original": counts.original if counts is not None else None,
         "num_fewshot": (results.n_shot or {}).get(name),
         "task_version": (results.versions or {}).get(name),
         "task_hash": (results.task_hashes or {}).get(name),
