@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from pathlib import Path
+
+os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HOME": sys.argv[1] + "/cache", "DISABLE_MULTIPROC": "1"}
 
 import yaml
 from lm_eval import simple_evaluate
