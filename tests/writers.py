@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+import promptfoo_files
 from benchbook.ask.providers.calls import Answer
 from benchbook.ask.requests import ResponseCache
 from benchbook.catalog.database import open_catalog
@@ -26,6 +27,7 @@ from benchbook.exchange.every_eval_ever import writing as every_eval_ever
 from benchbook.exchange.lm_eval.writing import written as write_harness_run
 from benchbook.exchange.openai_batch.reading import opened
 from benchbook.exchange.openai_batch.writing import written
+from benchbook.exchange.tools import opened_logs, tool_named
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import Reply, RunEnded, RunStarted
@@ -236,6 +238,22 @@ def _batch_unless_there(folder: Path, say: Say) -> None:
         _batch_written(folder, say)
 
 
+def _to_write_for_promptfoo(folder: Path) -> None:
+    promptfoo_files.written(folder, promptfoo_files.document([promptfoo_files.result(n) for n in range(3)]), "in.json")
+
+
+def _for_promptfoo(folder: Path, say: Say) -> None:
+    (log,) = opened_logs(folder / "in.json")
+    with log:
+        tool_named("promptfoo").writing.written(log, folder / "out.json")
+    say(ENDED)
+
+
+def _for_promptfoo_or_refused(folder: Path, say: Say) -> None:
+    with suppress(UsageError):  # it is there already
+        _for_promptfoo(folder, say)
+
+
 def _checkpoint(folder: Path, say: Say) -> None:
     with CheckpointEvaluation(folder / "items.jsonl", folder / "checkpoints") as evaluation:
         evaluation.evaluate(100, lambda prompts: ["2" for _ in prompts])
@@ -409,6 +427,10 @@ WRITERS = {
         modules=("exchange/lm_eval/writing.py",), prepare=_to_ask_in_a_batch, act=_harness_run,
         again=_harness_run_unless_there, seen=lambda folder: len(files(folder / "harness")),
         kept=lambda folder: {ENDED} if len(files(folder / "harness")) == 2 else set(),
+    "promptfoo": Writer(
+        modules=("exchange/promptfoo/writing.py",), prepare=_to_write_for_promptfoo, act=_for_promptfoo,
+        again=_for_promptfoo_or_refused, seen=lambda folder: (folder / "out.json").read_bytes(),
+        kept=lambda folder: {ENDED} if (folder / "out.json").read_bytes() else set(),
     ),
     "archive": Writer(
         modules=("views/protocol/archive.py", "views/protocol/report.py",  "evaluators/protocol/import_record.py"),
