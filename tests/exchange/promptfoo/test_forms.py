@@ -222,6 +222,15 @@ def test_yaml_is_read_as_promptfoo_writes_it(tmp_path: Path) -> None:
     assert {claim.metric for claim in log.header.claims} >= {"score", "testPassCount", "successes"}
 
 
+@pytest.mark.parametrize(
+    ("written_as", "text"),
+    [(r"\ud835", "\\ud835"), (r"\ud83d\ude00", "\U0001f600"), (r"\U0001F600 \xe9", "\U0001f600 é")],
+)
+def test_half_a_character_in_yaml_is_its_escape(tmp_path: Path, written_as: str, text: str) -> None:
+    (log,) = logs_of(_yaml(tmp_path, _YAML.replace("{output: ~}", f'{{output: "a {written_as}"}}')))
+    assert [one.answer for one in log.samples()] == ["yes\nit is", f"a {text}"]
+
+
 def _laughs() -> str:
     lines = ["a0: &a0 {x: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}"]
     lines += [f"a{n}: &a{n} {{x: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 9)]

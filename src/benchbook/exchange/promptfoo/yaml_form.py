@@ -17,9 +17,10 @@ from benchbook.errors import InputError, UsageError
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.promptfoo.forms import EvalFile, ResultFile
 from benchbook.exchange.promptfoo.results import Result
-from benchbook.text import quoted, shorten
+from benchbook.text import quoted, shorten, storable
 
 _RESULTS = ["results", "results"]
+_REFUSES_HALVES = "found invalid Unicode character escape code"
 _DEEPEST = 200
 _MOST_NODES = 2_000_000  # of one result, or of all the rest, with aliases written out
 
@@ -35,17 +36,30 @@ class YamlResults(ResultFile):
     """The file of `promptfoo eval -o x.yaml`, and of `-o x.txt` too."""
 
     form = "YAML, version 3"
+    _patient = False  # the fast parser refuses half a character (a lone surrogate), which JavaScript's texts may hold
 
     def results(self, column: int | None = None) -> Iterator[tuple[str, Result]]:
-        build = _Build(self.path)
-        for n, found in enumerate(build.results()):
-            where = f"results.results[{n}]"
-            if column is None or (isinstance(found, dict) and found.get("promptIdx") == column):
-                yield where, decoded(msgspec.json.encode(found), Result, self.path, within=where)
+        done = 0
+        while True:
+            build = _Build(self.path, patient=self._patient)
+            try:
+                for n, found in enumerate(build.results()):
+                    if n < done:
+                        continue
+                    done, where = n + 1, f"results.results[{n}]"
+                    if column is None or (isinstance(found, dict) and found.get("promptIdx") == column):
+                        yield where, decoded(msgspec.json.encode(found), Result, self.path, within=where)
+                break
+            except _HalfCharacterError:
+                self._patient = True
         self.rest = decoded(msgspec.json.encode(build.document), EvalFile, self.path)
         if self.rest.config is None:  # it stands behind the results; a cut YAML may be whole as YAML
             raise InputError(self.path, found="the file's end before `config`", expected="the whole file")
         self.columns = self.rest.results.prompts
+
+
+class _HalfCharacterError(Exception):
+    """The fast parser met one."""
 
 
 class _Open:
@@ -71,8 +85,9 @@ class _Open:
 class _Build:
     """One pass over the events of a document."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, patient: bool) -> None:
         self.path = path
+        self.patient = patient
         self.document: Any = None
         self._open: list[_Open] = []
         self._anchored: dict[str, tuple[Any, int]] = {}
@@ -81,15 +96,18 @@ class _Build:
     def results(self) -> Iterator[Any]:
         """Each element of `results.results`; all else is in `document` then. Raises: InputError."""
         yaml = _library(self.path)
+        loader = yaml.SafeLoader if self.patient else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
             with self.path.open("rb") as file:
-                for event in yaml.parse(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+                for event in yaml.parse(file, Loader=loader):
                     self._line = event.start_mark.line + 1
                     yield from self._take(yaml, event)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = mark.line + 1 if mark else None
             said = shorten(str(getattr(error, "problem", None) or error), 120)
+            if said == _REFUSES_HALVES and not self.patient:
+                raise _HalfCharacterError from None
             raise InputError(self.path, line=line, found=f"no YAML: {said}") from None
         except OSError as error:
             raise InputError(self.path, found=f"a file that can't be read ({error.strerror})") from None
@@ -106,7 +124,7 @@ class _Build:
             else:
                 self._put(done.value, done.n)
         elif isinstance(event, yaml.ScalarEvent):
-            value = _scalar(event) if self._awaits_value() else event.value
+            value = _scalar(event) if self._awaits_value() else _text(event)
             self._refuse_tag(event)
             if event.anchor:
                 self._anchored[event.anchor] = value, 1
@@ -151,7 +169,7 @@ class _Build:
 
 def _scalar(event: Any) -> Any:
     """The value of a plain text; quoted, it is a text."""
-    text: str = event.value
+    text = _text(event)
     if event.style or event.tag:
         return text
     if text in _NULL or _NO_NUMBER.match(text):  # JSON has null for what is no number
@@ -161,6 +179,14 @@ def _scalar(event: Any) -> Any:
     if _INTEGER.match(text):
         return int(text)
     return float(text) if _FLOAT.match(text) else text
+
+
+def _text(event: Any) -> str:
+    """Its text. Two halves that stand together are a character; a half alone is its escape, as `storable` has it."""
+    text: str = event.value
+    return (
+        text if text.isascii() else storable(text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass"))
+    )
 
 
 def _library(path: Path) -> Any:
