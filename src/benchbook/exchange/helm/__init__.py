@@ -1,0 +1,1 @@
+"""helm: reads the folders that HELM writes, one a run."""
