@@ -18,6 +18,7 @@ from benchbook.exchange.helm.form import (
     STATE,
     STATS,
     HelmInstance,
+    HelmResult,
     HelmRunSpec,
     HelmScenario,
     HelmStat,
@@ -96,7 +97,7 @@ class HelmLog(ForeignLog):
         for at, key in enumerate([] if self._table is None else self._table.keys()):
             instance_id, perturbation, trial = msgspec.json.decode(key)
             instance = HelmInstance(HelmText(), instance_id, perturbation=perturbation)
-            yield [HelmState(instance, trial)], 0, f"{PER_INSTANCE}, instance {at}"
+            yield [HelmState(instance, trial, result=HelmResult())], 0, f"{PER_INSTANCE}, instance {at}"
 
     def _values(self, state: HelmState, nth: int) -> tuple[int, dict[str, float | None]]:
         """`(elements, values)` of the statistics of a request."""
