@@ -12,6 +12,7 @@ from typing import Any
 from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import start_run
+from exchange.every_eval_ever.made import aggregate, result
 from judging import make_set, sound_reply
 from labelled import judged_run
 from panels import replies_of, run_panel
@@ -22,6 +23,7 @@ from scripted_server import running as scripted
 _JUDGES = "--judge scripted/j@1 --judge-path in:script.json"
 # Places that it reads are `in:`, those that it writes `out:`.
 COMMANDS = (
+    "audit in:aggregate.json --html out:audit.html --markdown out:audit.md",
     "baseline set b --runs out:runs",
     "baseline show --runs in:runs",
     "baseline clear --runs out:runs",
@@ -101,6 +103,7 @@ judge_path = "judge.json"
 _REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
 _JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
 _FILES = {
+    "aggregate.json": json.dumps(aggregate(result())),
     "config.toml": _CONFIG,
     "grid.toml": f'experiment = "g"\n{_CONFIG}[grid]\nrepeats = [1, 2]\n',
     "ids.txt": "i000\n",
