@@ -42,6 +42,8 @@ LABELS = in_parts((1, 1), (1, 0), (0, 1), (0, 0), (1, 1))
         pytest.param(GROUPED, claim(0.75, "mean_of_means", clusters="task"), id="mean-of-means"),  # 0.5 and 1
         # Squared distances 0.5 and 0; over 6 - 2, over 6.
         pytest.param(GROUPED, claim(sqrt(0.5 / 4 / 6), "pooled_stderr", clusters="task"), id="pooled"),
+        # Squared errors 0.5 / 2 and 0.
+        pytest.param(GROUPED, claim(0.25, "stderr_of_means", clusters="task"), id="error-of-the-mean-of-means"),
         pytest.param(TRIALS, claim(5 / 6, of_repeats=True), id="mean-of-trials"),
         pytest.param(TRIALS, claim(5 / 3, "sum", of_repeats=True), id="sum-of-trials"),
         pytest.param(TRIALS, claim(1 / 6, "population_std", of_repeats=True), id="spread-of-trials"),

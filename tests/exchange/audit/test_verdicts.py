@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchbook.exchange.log import Claim, LogSample, LogScorer
-from exchange.audit.made_logs import audit, claim, epochs, judged, sample, samples
+from exchange.audit.made_logs import audit, claim, epochs, judged, sample, samples, scored
 
 FOUR = samples(1.0, 1.0, 1.0, 0.0)
 # Means of the items: 1, 0.5, 0; so mean 0.5, deviation 0.5.
@@ -40,6 +40,12 @@ MANY = samples(*[1.0] * 6, *[0.0] * 4)
         pytest.param(WITH_FAILURES, claim(2, "n_passed"), id="n-passed"),
         pytest.param(WITH_FAILURES, claim(1, "n_failed"), id="n-failed"),
         pytest.param(WITH_FAILURES, claim(2, "n_errors"), id="n-errors"),
+        pytest.param(WITH_FAILURES, claim(3, "n_completed"), id="n-completed"),
+        pytest.param(
+            [*WITH_FAILURES, sample("x", "failed", scores={"match": scored(1.0)})],
+            claim(4, "n_completed"),
+            id="a-failed-sample-that-was-scored-may-be-completed",
+        ),
         pytest.param(WITH_FAILURES, claim(0, "n_unscored"), id="a-failure-without-an-entry-is-not-counted-as-unscored"),
         pytest.param(samples(1.0, None), claim(1, "n_unscored"), id="nan-is-unscored"),
         pytest.param(samples(True, False, True, True), claim(0.75), id="booleans"),

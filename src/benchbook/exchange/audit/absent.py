@@ -12,6 +12,9 @@ from benchbook.exchange.audit.result import ReasonCode
 from benchbook.exchange.log import Claim, LogHeader
 from benchbook.text import plural
 
+# Counts of samples, whoever scored them.
+OF_ALL = frozenset({"n_samples", "n_errors", "n_completed"})
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
@@ -30,7 +33,7 @@ def unknown_of(claim: Claim, header: LogHeader, kept: KeptSamples) -> Unknown:
     samples = max(0, (header.n_claimed or 0) - kept.n_held)
     column = column_of(kept, claim)
     of_several = column is None and not claim.scorer and bool(kept.scores)
-    if claim.formula in ("n_samples", "n_errors", "n_completed") or claim.field is not None or of_several:
+    if claim.formula in OF_ALL or claim.field is not None or of_several:
         return Unknown(samples, 0)
     states = bytes(kept.n) if column is None else column.states
     entries = sum(
@@ -63,7 +66,7 @@ def possible(
     """The least and the greatest value that are possible; None where nothing is known. `held` is the value of those
     that are in the file, and of how many it is."""
     value, n = held
-    if claim.formula in ("n_samples", "n_errors", "n_completed"):
+    if claim.formula in OF_ALL:
         return value, value + unknown.samples
     if claim.formula in COUNTS:
         return value, value + unknown.n + kept.count(FAILED)

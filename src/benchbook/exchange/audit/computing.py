@@ -36,7 +36,8 @@ class Way:
 
     `as_zero` counts what has no value (all of it, that of failed samples), or what has a long text, as 0; `without`
     leaves out samples with these marks; `first` takes so many of the log's order; `all_doubled` counts doubled samples
-    as often as they are there; `spread_over_all` divides by n, not by n - 1.
+    as often as they are there; `spread_over_all` divides by n, not by n - 1;
+    `scored_is_completed` counts a failed sample that was scored all the same among the completed.
     """
 
     scorer: str
@@ -53,6 +54,7 @@ class Way:
     all_doubled: bool = False
     spread_over_all: bool = False
     clusters_corrected: bool = True
+    scored_is_completed: bool = False
 
 
 def way_of(claim: Claim) -> Way:
@@ -174,7 +176,7 @@ def counted(kept: KeptSamples, way: Way) -> int:
         case "n_errors":
             return sum(kept.flags[at] & FAILED != 0 for places in _places(kept, way) for at in places)
         case "n_completed":
-            return sum(kept.flags[at] & FAILED == 0 for places in _places(kept, way) for at in places)
+            return sum(_completed(kept, way, at) for places in _places(kept, way) for at in places)
         case "n_scored":
             return len(taken(kept, way).values)
         case "n_unscored":  # an entry without a value: a sample that was never scored has none
@@ -184,6 +186,12 @@ def counted(kept: KeptSamples, way: Way) -> int:
             return sum(_passed(kept, way, at) is True for places in _places(kept, way) for at in places)
         case _:
             return sum(_passed(kept, way, at) is False for places in _places(kept, way) for at in places)
+
+
+def _completed(kept: KeptSamples, way: Way, at: int) -> bool:
+    if not kept.flags[at] & FAILED:
+        return True
+    return way.scored_is_completed and any(column.states[at] & ENTRY for column in kept.scores.values())
 
 
 def n_without_value(kept: KeptSamples, way: Way) -> int:
@@ -230,4 +238,6 @@ def conventions(claim: Claim) -> list[Way]:
     own = way_of(claim)
     if claim.formula == "stderr_of_clusters":
         return [own, replace(own, clusters_corrected=False)]
+    if claim.formula == "n_completed":
+        return [own, replace(own, scored_is_completed=True)]
     return [own]
