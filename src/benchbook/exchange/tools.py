@@ -77,8 +77,9 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool("inspect", "Inspect AI", writes=True),
     Tool("lm_eval", "lm-evaluation-harness", writes=True),
-    Tool("promptfoo", "promptfoo"),
+    Tool("promptfoo", "promptfoo", writes=True),
     Tool("every_eval_ever", "Every Eval Ever", writes=True),
+    Tool("helm", "HELM"),
     Tool("anthropic_batch", "Anthropic batch"),
     Tool("gemini_batch", "Gemini batch"),
     Tool("openai_batch", "OpenAI batch", writes=True),
