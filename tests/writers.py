@@ -427,6 +427,7 @@ WRITERS = {
         modules=("exchange/lm_eval/writing.py",), prepare=_to_ask_in_a_batch, act=_harness_run,
         again=_harness_run_unless_there, seen=lambda folder: len(files(folder / "harness")),
         kept=lambda folder: {ENDED} if len(files(folder / "harness")) == 2 else set(),
+    ),
     "promptfoo": Writer(
         modules=("exchange/promptfoo/writing.py",), prepare=_to_write_for_promptfoo, act=_for_promptfoo,
         again=_for_promptfoo_or_refused, seen=lambda folder: (folder / "out.json").read_bytes(),
