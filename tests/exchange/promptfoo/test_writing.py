@@ -15,7 +15,7 @@ from benchbook.errors import UsageError
 from benchbook.exchange.log import Claim, LogFailure, LogSample, LogScore, LogScorer
 from benchbook.exchange.promptfoo.writing import written
 from benchbook.text import storable
-from made_logs import MadeLog
+from scored_logs import MadeLog
 from promptfoo_files import logs_of
 from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored
