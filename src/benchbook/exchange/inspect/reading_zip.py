@@ -212,7 +212,9 @@ class ZipArchive:
         signed = 4 if behind.startswith(b"PK\7\x08") else 0
         for width in ("<LLL", "<LQQ"):
             length = signed + struct.calcsize(width)
-            if len(behind) >= length and struct.unpack_from(width, behind, signed) == (checksum, end - begin, size):
+            fits = len(behind) >= length and struct.unpack_from(width, behind, signed) == (checksum, end - begin, size)
+            # Both fit to an empty member: then what follows tells them apart.
+            if fits and (width == "<LQQ" or self._at(end + length, 2) in (b"PK", b"")):
                 return whole, end + length
         return None
 
