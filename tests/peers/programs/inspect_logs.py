@@ -22,6 +22,7 @@ from inspect_ai.log import (
     read_eval_log,
     write_eval_log,
 )
+from inspect_ai.log._recorders.chunked.convert import convert_eval_logs_to_chunked
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import (
     Score,
@@ -222,7 +223,9 @@ def main(folder: str) -> None:
     write_eval_log(log, made["invalidated"])
     convert_eval_logs(made["epochs"], "json", f"{folder}/converted")
     made["epochs-json"] = str(next(Path(f"{folder}/converted").glob("*.json")))
-    print(json.dumps({name: said(path) for name, path in made.items()}))  # noqa: T201
+    convert_eval_logs_to_chunked(made["match"], f"{folder}/chunked")
+    chunked = {**said(made["match"]), "path": str(next(Path(f"{folder}/chunked").glob("*.eval")))}
+    print(json.dumps({"chunked": chunked} | {name: said(path) for name, path in made.items()}))  # noqa: T201
 
 
 if __name__ == "__main__":
