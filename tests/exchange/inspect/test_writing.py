@@ -100,6 +100,7 @@ def test_no_sample_at_all_is_a_log_all_the_same(tmp_path: Path) -> None:
         (sample(scores={"s": LogScore(value=0.5, said="P")}), "scores.s.value", "P", ""),
         (sample(scores={"s": LogScore(value=1.0, said="I")}), "scores.s.metadata.said", "I", "`said`"),
         (sample(scores={"s": LogScore(value=2.0, said="good")}), "scores.s.value", 2.0, "`said`"),
+        (sample(scores={"s": LogScore(value=None, parts=(1, 2))}), "scores.s.metadata.parts", [1, 2], "`parts`"),
         (sample(references=("2", "two")), "target", ["2", "two"], ""),
         (sample(references=()), "target", [], ""),
         (sample(messages=[{"role": "developer", "content": "Be brief."}]), "messages.0.role", "system", "developer"),

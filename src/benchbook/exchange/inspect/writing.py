@@ -29,6 +29,7 @@ from benchbook.writing import written_new
 SUFFIX = ".eval"
 _FORM = 2  # the version of the form
 _NO_MODEL = "none/none"  # as Inspect calls it, where a task has no model
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _NO_TIME = "1970-01-01T00:00:00+00:00"
 _STATUS: Mapping[LogStatus, str] = {
     "complete": "success", "being_written": "started", "failed": "error", "cancelled": "cancelled",
@@ -87,10 +88,10 @@ class _Writing:
     def _json(self, value: Any) -> bytes:
         """JSON with NaN, as Inspect reads and writes it, and no lone surrogate, which it refuses."""
         try:
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode()
+            return _encoder.encode(value).encode()
         except UnicodeEncodeError:
             self._lost["half a character (a lone surrogate), which no reader takes, stands as its escape"] += 1
-            return json.dumps(all_storable(value), ensure_ascii=False, separators=(",", ":"), default=str).encode()
+            return _encoder.encode(all_storable(value)).encode()
 
     # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,7 +145,7 @@ class _Writing:
         return head
 
     def _score(self, name: str, scorer: LogScorer) -> dict[str, Any]:
-        """A scorer as the log has it, and the mean of its values as Inspect takes it: over items, each one's mean."""
+        """The log's numbers of a scorer, and its mean as Inspect takes it: over items, each one's own mean first."""
         values = self._reduced[name]
         metrics = {one.metric: one.value for one in self._header.claims if one.scorer == name}
         metrics |= {metric: value for metric, value in values.metrics() if metric not in metrics}

@@ -109,7 +109,7 @@ def usage_of(sample: LogSample, lost: Losses) -> dict[str, int] | None:
 def _score(score: LogScore, lost: Losses) -> dict[str, Any]:
     """A score on its scorer's own scale; where that says letters that Inspect knows, the letter."""
     value: Any = math.nan if score.value is None else score.value
-    more: dict[str, Any] = {"passed": score.passed, "said": score.said, "guessed": score.guessed}
+    more: dict[str, Any] = {name: getattr(score, name) for name in ("passed", "said", "guessed", "parts")}
     if score.said is not None and score.value is not None and score.value == _LETTERS.get(score.said):
         value = more.pop("said")
     metadata = {name: one for name, one in more.items() if one is not None}
