@@ -36,9 +36,9 @@ def sample_as(sample: LogSample, model: str, usage: Mapping[str, int] | None, lo
         "epoch": sample.repeat + 1,
         "input": sample.prompt,
         "choices": list(sample.choices) or None,
-        "target": sample.references[0] if len(sample.references) == 1 else list(sample.references),
-        "messages": _messages(sample, model, lost),
-        "output": _output(sample, model, usage, took, lost),
+        "target": sample.references[0] if _is_one_text(sample.references) else list(sample.references),
+        "messages": _messages(sample, lost),
+        "output": _output(sample, usage, took, lost),
         "scores": scores or None,
         "metadata": _metadata(sample, lost),
         "store": {},
@@ -52,7 +52,12 @@ def sample_as(sample: LogSample, model: str, usage: Mapping[str, int] | None, lo
     }
 
 
-def _messages(sample: LogSample, model: str, lost: Losses) -> list[dict[str, Any]]:
+def _is_one_text(references: tuple[str, ...]) -> bool:
+    """True for one reference that says something: an empty text stands for none."""
+    return len(references) == 1 and bool(references[0])
+
+
+def _messages(sample: LogSample, lost: Losses) -> list[dict[str, Any]]:
     """All that was asked, and the answer as the last of them."""
     asked = sample.messages or [{"role": "user", "content": sample.prompt}]
     found = []
@@ -65,7 +70,7 @@ def _messages(sample: LogSample, model: str, lost: Losses) -> list[dict[str, Any
         if message.keys() - {"role", "content"}:
             lost["tool calls and names in messages that were asked"] += 1
     if sample.answer is not None:
-        found.append(_answer(sample.answer, sample.model_reported or model))
+        found.append(_answer(sample.answer, sample.model_reported))
     return found
 
 
@@ -76,23 +81,24 @@ def _as_text(content: Any) -> str:
     return "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in texts)
 
 
-def _answer(text: str, model: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": text, "source": "generate", "model": model}
+def _answer(text: str, model: str | None) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "source": "generate"}
+    return message if model is None else message | {"model": model}
 
 
-def _output(
-    sample: LogSample, model: str, usage: Mapping[str, int] | None, took: float | None, lost: Losses
-) -> dict[str, Any]:
-    reported = sample.model_reported or model
-    found: dict[str, Any] = {"model": reported, "choices": [], "completion": sample.answer or "", "time": took}
-    stop = _STOPS.get(sample.finish_reason or "unknown")
-    if stop is None or (sample.answer is None and sample.finish_reason is not None):
+def _output(sample: LogSample, usage: Mapping[str, int] | None, took: float | None, lost: Losses) -> dict[str, Any]:
+    found: dict[str, Any] = {"choices": [], "completion": sample.answer or "", "time": took}
+    if sample.model_reported is not None:
+        found["model"] = sample.model_reported
+    stop = None if sample.finish_reason is None else _STOPS.get(sample.finish_reason)
+    if sample.finish_reason is not None and (stop is None or sample.answer is None):
         lost[
             "why the model stopped, in a word that Inspect does not have, or without an answer: in output.metadata"
         ] += 1
         found["metadata"] = {"finish_reason": sample.finish_reason}
     if sample.answer is not None:
-        found["choices"] = [{"message": _answer(sample.answer, reported), "stop_reason": stop or "unknown"}]
+        choice = {"message": _answer(sample.answer, sample.model_reported)}
+        found["choices"] = [choice if stop is None else choice | {"stop_reason": stop}]
     return found if usage is None else found | {"usage": dict(usage)}
 
 
