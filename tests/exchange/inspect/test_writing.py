@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import UsageError
+from benchbook.exchange.inspect.reading import opened
 from benchbook.exchange.inspect.writing import written
 from benchbook.exchange.log import Claim, ForeignLog, LogFailure, LogSample, LogScore, LogScorer, Lost
 from benchbook.exchange.of_record import log_of_record
@@ -326,7 +327,7 @@ def test_our_own_reader_gives_it_back(tmp_path_factory: pytest.TempPathFactory, 
     path = tmp_path_factory.getbasetemp() / "read.eval"
     path.unlink(missing_ok=True)
     lost = written(Made(samples, repeats=3), path)
-    (log,) = reading().opened(path)
+    (log,) = opened(path)
     with log:
         back = {(one.id, one.repeat): one for one in log.samples()}
     assert len(back) == len(samples)
@@ -339,7 +340,3 @@ def test_our_own_reader_gives_it_back(tmp_path_factory: pytest.TempPathFactory, 
                 score["unscored"] = None if score["unscored"] is None else "for a reason"  # which is put on one line
         for name in _differing(was, found):
             assert any(_LOSSES[name] in loss.what for loss in lost), name
-
-
-def reading() -> Any:
-    return pytest.importorskip("benchbook.exchange.inspect.reading", reason="the reader is not here yet")
