@@ -15,7 +15,7 @@ from benchbook.errors import UsageError
 from benchbook.exchange.log import Claim, LogFailure, LogSample, LogScore, LogScorer
 from benchbook.exchange.promptfoo.writing import written
 from benchbook.text import storable
-from scored_logs import MadeLog
+from made_logs import Made
 from promptfoo_files import logs_of
 from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored
@@ -32,7 +32,7 @@ def _sample(n: int = 0, value: float | None = 1.0, **given: Any) -> LogSample:
 
 def _document(folder: Path, samples: list[LogSample], **header: Any) -> tuple[dict[str, Any], list[str]]:
     header = {"scorers": (_MATCH, _JUDGE)} | header
-    lost = written(MadeLog(folder, samples, **header), folder / "out.json")
+    lost = written(Made(samples, **header), folder / "out.json")
     return json.loads((folder / "out.json").read_text("utf-8")), [f"{one.what} ({one.n})" for one in lost]
 
 
@@ -95,7 +95,7 @@ def test_what_promptfoo_shows(tmp_path: Path) -> None:
     }
     assert document["results"]["stats"]["failures"] == 1
     assert document["results"]["timestamp"] == "2026-01-02T03:04:05Z"
-    assert document["config"]["providers"] == [{"id": "openai/gpt-4o-mini", "config": {"seed": 7}}]
+    assert document["config"]["providers"] == [{"id": "acme/m", "config": {"seed": 7}}]
     assert lost == []
 
 
@@ -243,5 +243,5 @@ def test_a_record_is_exported(tmp_path: Path) -> None:
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "out.json").write_bytes(b"mine")
     with pytest.raises(UsageError, match="is there already"):
-        written(MadeLog(tmp_path, []), tmp_path / "out.json")
+        written(Made([]), tmp_path / "out.json")
     assert (tmp_path / "out.json").read_bytes() == b"mine"

@@ -205,7 +205,7 @@ def _variables(sample: LogSample) -> dict[str, Any]:
 
 
 def _case(sample: LogSample) -> dict[str, Any]:
-    """What all repeats of an item have in common: by it they are found."""
+    """The test case, which all repeats of an item have in common: by it they are found."""
     metadata = {"testCaseId": sample.id, "group": sample.group, "category": sample.category}
     return {
         "description": sample.id,
