@@ -52,6 +52,16 @@ def readable(data: bytes) -> bytes:
     return _ESCAPE.sub(_whole, data) if b"\\ud" in data or b"\\uD" in data else data
 
 
+def number_of(value: object) -> float | None:
+    """A number as such; None for anything else, a truth value too, and for one that is too large to be one here."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def unreadable(error: Exception, path: str | Path, *, line: int | None = None, within: str = "") -> InputError:
     """The error for JSON that can't be read, or is of another form than it must be."""
     if isinstance(error, RecursionError):

@@ -73,6 +73,12 @@ def test_the_header_says_what_the_file_says(tmp_path: Path) -> None:
             id="an error where no reason for failures is told",
         ),
         pytest.param(
+            result(score=10**400),
+            None,
+            LogScore(value=None, unscored="no score", passed=True),
+            id="a number beyond numbers",
+        ),
+        pytest.param(
             result(score=None), None, LogScore(value=None, unscored="no score", passed=True), id="no score is no 0"
         ),
     ],

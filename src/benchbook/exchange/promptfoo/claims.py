@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import Claim, Formula
-from benchbook.exchange.promptfoo.results import number_of
 from benchbook.exchange.promptfoo.samples import SCORE
 from benchbook.text import plural
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from benchbook.exchange.promptfoo.results import Assertion, Grading, number_of
+from benchbook.exchange.json_text import number_of
+from benchbook.exchange.promptfoo.results import Assertion, Grading
 
 _JUDGED = frozenset(
     (

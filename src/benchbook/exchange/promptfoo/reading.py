@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import InputError
+from benchbook.exchange.conversations import as_text
+from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogNote, LogSample
 from benchbook.exchange.promptfoo.claims import UnknownMetrics, claims_of_column, claims_of_file
 from benchbook.exchange.promptfoo.csv_form import CsvResults, is_header
 from benchbook.exchange.promptfoo.forms import JsonResults, LineResults, PromptColumn, ResultFile, TableResults
-from benchbook.exchange.promptfoo.results import number_of, text_of
 from benchbook.exchange.promptfoo.samples import model_name, sample_of
 from benchbook.exchange.promptfoo.survey import ColumnSeen, Survey
 from benchbook.exchange.promptfoo.yaml_form import YamlResults
@@ -117,16 +118,16 @@ def _header(file: ResultFile, survey: Survey, n: int, seen: ColumnSeen) -> LogHe
     metrics = column.metrics or {}
     tests = [number_of(metrics.get(name)) for name in ("testPassCount", "testFailCount", "testErrorCount")]
     about = {
-        "eval_id": text_of(rest.eval_id),
+        "eval_id": as_text(rest.eval_id),
         "column": n,
-        "prompt": text_of(column.label),
+        "prompt": as_text(column.label),
         "n_columns": len(file.columns or survey.columns),
     }
     return LogHeader(
         tool="promptfoo",
-        tool_version=text_of(rest.metadata.promptfoo_version) if rest.metadata else None,
+        tool_version=as_text(rest.metadata.promptfoo_version) if rest.metadata else None,
         form=file.form,
-        task=text_of(config.get("description")) or text_of(rest.eval_id) or file.path.stem,
+        task=as_text(config.get("description")) or as_text(rest.eval_id) or file.path.stem,
         model=model_name(column.provider),
         scorers=seen.scorers,
         status=file.status,
@@ -136,7 +137,7 @@ def _header(file: ResultFile, survey: Survey, n: int, seen: ColumnSeen) -> LogHe
         repeats=survey.n_repeats,
         claims=tuple(_claims(file, n, seen)),
         generation_params=_generation_params(config, column.provider),
-        prompt_template=text_of(column.raw),
+        prompt_template=as_text(column.raw),
         metadata={name: value for name, value in about.items() if value is not None},
     )
 

@@ -136,15 +136,3 @@ class Result(OfColumn, rename="camel", kw_only=True):
         if self.grading_result is None:
             return []
         return [one for one in self.grading_result.component_results or () if one is not None]
-
-
-def number_of(value: object) -> float | None:
-    """A number as such; None for anything else, a truth value too."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def text_of(value: object) -> str | None:
-    """A text as it is, and any other value as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return msgspec.json.encode(value).decode()

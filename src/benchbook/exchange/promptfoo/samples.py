@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from benchbook.ask.providers.keys import redact
+from benchbook.exchange.conversations import as_text, messages_in, read_aloud
+from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
 from benchbook.exchange.promptfoo.judged import guess, is_judged, is_unreadable
 from benchbook.exchange.promptfoo.results import (
@@ -20,8 +20,6 @@ from benchbook.exchange.promptfoo.results import (
     Prompt,
     Result,
     TokenUsage,
-    number_of,
-    text_of,
 )
 from benchbook.text import plural
 
@@ -49,8 +47,8 @@ def sample_of(
     failure = failure_of(result)
     usage = result.response.token_usage if result.response else None
     asked = result.prompt.raw if isinstance(result.prompt, Prompt) else result.prompt
-    prompt = text_of(asked) or ""
-    messages = messages_of(prompt)
+    prompt = as_text(asked) or ""
+    messages = messages_in(prompt)
     metadata: dict[str, Any] = dict(added(result))
     if whole:
         about = {"vars": result.vars or case.vars, "description": case.description}
@@ -58,9 +56,9 @@ def sample_of(
     return LogSample(
         id=str(first),
         repeat=repeat,
-        prompt=prompt if messages is None else _read_aloud(messages),
+        prompt=prompt if messages is None else read_aloud(messages),
         references=tuple(_references(case)) if whole else (),
-        answer=text_of(result.response.output) if result.response else None,
+        answer=as_text(result.response.output) if result.response else None,
         scores=scores_of(result, failure),
         failure=failure,
         finish_reason=_text(result.response.finish_reason) if result.response else None,
@@ -76,7 +74,7 @@ def sample_of(
 def failure_of(result: Result) -> LogFailure | None:
     if not result.failed_to_answer:
         return None
-    message = text_of(result.error) or "an error without a message"
+    message = as_text(result.error) or "an error without a message"
     return LogFailure(message=message, kind="timeout" if _TIMED_OUT.match(message) else "error")
 
 
@@ -169,31 +167,6 @@ def _added_by_metric(result: Result, metric: str, value: object) -> dict[str, An
     }
 
 
-def messages_of(prompt: str) -> list[dict[str, Any]] | None:
-    """A prompt that is a conversation, written as JSON; None for a text."""
-    if not prompt.lstrip().startswith("["):
-        return None
-    try:
-        found = msgspec.json.decode(prompt)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    spoken = all(isinstance(one, dict) and isinstance(one.get("role"), str) and "content" in one for one in found)
-    return found if found and spoken else None
-
-
-def _read_aloud(messages: list[dict[str, Any]]) -> str:
-    if len(messages) == 1:
-        return _content(messages[0])
-    return "\n\n".join(f"{one['role']}: {_content(one)}" for one in messages)
-
-
-def _content(message: dict[str, Any]) -> str:
-    content = message["content"]
-    parts = content if isinstance(content, list) else [content]
-    texts = (one.get("text", one) if isinstance(one, dict) else one for one in parts)
-    return "\n".join(text_of(one) or "" for one in texts)
-
-
 def _overall(result: Result) -> LogScore:
     value = number_of(result.score)
     n = sum(map(is_unreadable, result.components))
@@ -236,7 +209,7 @@ def _score_of_check(grading: Grading) -> LogScore:
 
 
 def _reason(grading: Grading | None) -> str | None:
-    reason = text_of(grading.reason) if grading else None
+    reason = as_text(grading.reason) if grading else None
     return None if not reason or reason in _TRIVIAL else reason
 
 

@@ -8,10 +8,11 @@ from collections import Counter
 from itertools import groupby
 
 from benchbook.errors import InputError
+from benchbook.exchange.conversations import as_text
 from benchbook.exchange.log import LogNote, LogScorer
 from benchbook.exchange.promptfoo.forms import ResultFile
 from benchbook.exchange.promptfoo.judged import is_unreadable
-from benchbook.exchange.promptfoo.results import Case, Prompt, Result, text_of
+from benchbook.exchange.promptfoo.results import Case, Prompt, Result
 from benchbook.exchange.promptfoo.samples import (
     NAMED,
     NO_CHECKS,
@@ -116,7 +117,7 @@ class Survey:
         column = self.columns.setdefault(result.prompt_idx, ColumnSeen())
         if column.model is None:
             column.model = model_name(result.provider)
-            column.label = text_of(result.prompt.label) if isinstance(result.prompt, Prompt) else None
+            column.label = as_text(result.prompt.label) if isinstance(result.prompt, Prompt) else None
         column.add(result, case)
         if column.n_scorers > _MOST_SCORERS:
             raise InputError(
@@ -147,7 +148,7 @@ def _digest_of(result: Result, case: Case) -> int:
     """A number by which the same test cases are known; 0 where the file leaves out what tells them apart."""
     data = bytes(result.test_case)
     if not case.vars:
-        prompt = text_of(result.prompt.raw if isinstance(result.prompt, Prompt) else result.prompt)
+        prompt = as_text(result.prompt.raw if isinstance(result.prompt, Prompt) else result.prompt)
         if prompt in (None, _STRIPPED):
             return 0
         data += b"\0" + (prompt or "").encode()
