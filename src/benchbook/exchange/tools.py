@@ -78,6 +78,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("inspect", "Inspect AI", writes=True),
     Tool("lm_eval", "lm-evaluation-harness", writes=True),
     Tool("promptfoo", "promptfoo", writes=True),
+    Tool("openai_evals", "OpenAI Evals"),
     Tool("every_eval_ever", "Every Eval Ever", writes=True),
     Tool("helm", "HELM"),
     Tool("anthropic_batch", "Anthropic batch"),
