@@ -122,3 +122,11 @@ def test_memory_does_not_grow_with_the_array(tmp_path: Path) -> None:
     exit_code, peak = peak_memory_mb(code, [str(path)])
     assert exit_code == 0
     assert peak < 40, "the file has 27 MB"
+
+
+@pytest.mark.parametrize("one", ["1", '"a"', '{"a": 1}', "[]"])
+def test_a_long_flat_array_in_an_element_is_passed_over_once(tmp_path: Path, one: str) -> None:
+    """Of some MB; passed over again for each of its parts, it would take hours."""
+    text = '[{"t": [' + ",".join([one] * 100_000) + "]}]"
+    (tmp_path / "log.json").write_text(text, "utf-8")
+    assert [len(found) for found in JsonArray(tmp_path / "log.json")] == [len(text) - 2]

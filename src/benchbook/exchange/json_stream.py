@@ -22,7 +22,7 @@ _LONGEST_KEY = 1024
 
 # Possessive throughout: nothing is tried twice, and no stack grows with the length of a text.
 _MARK = re.compile(rb'["\[\]{}]')
-_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
+_TEXTS = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)  # always, if only nothing
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 # Up to the bracket that closes what is open, whatever opens and closes before it; but few levels of that.
 _PASSED = rb'[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"'
@@ -199,10 +199,8 @@ class _Scan:
                     yield at - 1
                     continue
                 self._unclosed = self._depth
-            if not self._may_be_key() and (bracket := _BRACKET.match(chunk, at)):
-                at = bracket.end()
-                yield at - 1
-                continue
+            if not self._may_be_key() and (texts := _TEXTS.match(chunk, at)):
+                at = texts.end()
             mark = _MARK.search(chunk, at)
             if not mark:
                 return
