@@ -1,4 +1,4 @@
-"""What `stats.json` claims: each statistic over the training trials, and by which formula it follows from samples.
+"""The claims of `stats.json`: each statistic over the training trials, and by which formula it follows from samples.
 
 HELM adds up a trial's values first, and then the means of the trials: a statistic's count, minimum and deviation are of
 those means, so that of one trial they say nothing.

@@ -79,7 +79,7 @@ class HelmReference(msgspec.Struct, gc=False):
 
 
 class HelmInstance(msgspec.Struct):
-    """What is asked: an item of the scenario, or one perturbed copy of it."""
+    """An item of the scenario, or one perturbed copy of it."""
 
     input: HelmText
     id: str | None = None
@@ -91,7 +91,7 @@ class HelmInstance(msgspec.Struct):
 
 
 class HelmRequest(msgspec.Struct):
-    """What was sent."""
+    """The text, or the conversation, that was sent."""
 
     prompt: str = ""
     messages: list[dict[str, Any]] | None = None
@@ -107,7 +107,7 @@ class HelmCompletion(msgspec.Struct):
 
 
 class HelmResult(msgspec.Struct):
-    """What came back. HELM goes on after some errors, as if the output had been empty."""
+    """The answer. HELM goes on after some errors, as if the output had been empty."""
 
     success: bool = True
     completions: list[HelmCompletion] = []

@@ -94,7 +94,7 @@ class InstanceTable:
             yield n, together
 
     def keys(self) -> Iterator[bytes]:
-        """What there are statistics of, in their order."""
+        """All that there are statistics of, in their order."""
         for (key,) in self._table.execute("SELECT key FROM stats GROUP BY key ORDER BY min(n)"):
             yield key
 
