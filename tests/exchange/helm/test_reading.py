@@ -32,9 +32,12 @@ def computed(claim: Claim, samples: list[LogSample]) -> float:
         return len(chosen)
     by_trial: dict[int, list[float]] = defaultdict(list)
     for one in chosen:
-        score = one.scores[claim.scorer].value
-        assert score is not None
-        by_trial[one.repeat].append(score)
+        if claim.field is None:
+            found = one.scores[claim.scorer].value
+            assert found is not None
+            by_trial[one.repeat].append(found)
+        elif claim.field in one.metadata:
+            by_trial[one.repeat].append(one.metadata[claim.field])
     values = (
         [mean(one) for one in by_trial.values()] if claim.of_repeats else [x for one in by_trial.values() for x in one]
     )
@@ -62,15 +65,14 @@ def test_the_shared_run() -> None:
     assert (first.input_tokens, first.output_tokens, first.latency_ms) == (333, 1, 680)
     claims = {one.metric: one for one in header.claims}
     assert claims["exact_match (test)"].value == pytest.approx(1 / 9)
-    follow = [one for one in header.claims if one.formula is not None]
-    assert (
-        len(follow) == 8 * 2 * 3 + 2
-    )  # 8 metrics of 2 splits, each also as the worst of no perturbations, and 2 counts
-    for one in follow:
-        assert computed(one, samples) == pytest.approx(one.value), one
-    why = {one.metric: one.why_not for one in header.claims if one.formula is None}
-    assert why["perplexity (test)"] == "it is of all instances together, and of none alone"
-    assert why["inference_runtime (test)"] == "it is of what requests took, and of no answer's score"
+    for one in header.claims:
+        if one.formula is not None:
+            assert computed(one, samples) == pytest.approx(one.value), one
+    untold = [one.metric for one in header.claims if one.formula is None]
+    derived = ("perplexity", "bits_per_byte", "logprob_per_byte")
+    assert untold == [f"{name} ({split})" for split in ("test", "valid") for name in derived]
+    assert {one.why_not for one in header.claims} == {"", "it is of all instances together, and of none alone"}
+    assert claims["inference_runtime (test)"].field == "inference_runtime"
 
 
 # ── trials and perturbations ─────────────────────────────────────────────────────────────────────────────
@@ -113,51 +115,48 @@ def test_numbers_of_one_trial_restate_its_mean_and_those_that_do_not_are_claims(
 
 
 def test_a_perturbed_copy_is_an_item_of_its_own_in_the_group_of_its_original(tmp_path: Path) -> None:
-    """The worst of both, and the originals of some, are no means of one kind of sample."""
-    perturbed = {**TYPOS, "computed_on": "perturbed"}
-    states = [state("id1"), state("id1", perturbation=perturbed, text="Whta?"), state("id2")]
+    """The original holds the least of both, and whatever else is of both."""
+    states = [state("id1"), state("id1", perturbation=TYPOS, text="Whta?"), state("id2")]
     values = [
-        of_instance("id1", f1_score=1.0),
-        of_instance("id1", perturbation=perturbed, f1_score=0.0),
-        of_instance("id2", f1_score=1.0),
+        of_instance("id1", f1_score=0.8, num_bytes=4),
+        of_instance("id1", perturbation=TYPOS, f1_score=0.2, num_bytes=2),
+        of_instance("id2", f1_score=0.6, num_bytes=4),
     ]
     stats = [
-        stat("f1_score", 1.0),
-        stat("f1_score", 0.0, perturbation=perturbed),
-        stat("f1_score", 1.0, perturbation={**TYPOS, "computed_on": "original"}),
-        stat("f1_score", 0.0, perturbation={**TYPOS, "computed_on": "worst"}),
-        stat("f1_score", 0.5, perturbation=WORST),
-        stat("f1_score", 1.0, perturbation={**WORST, "name": "fairness"}),
+        stat("f1_score", 0.7),
+        stat("f1_score", 0.2, perturbation=TYPOS),
+        stat("f1_score", 0.8, perturbation={**TYPOS, "computed_on": "original"}),  # of id1 alone
+        stat("f1_score", 0.2, perturbation={**TYPOS, "computed_on": "worst"}),
+        stat("f1_score", 0.4, perturbation=WORST),  # of id1 0.2, of id2 its own 0.6
+        stat("f1_score", 0.7, perturbation={**WORST, "name": "fairness"}),  # nothing was perturbed that is of fairness
+        stat("num_bytes", 2, perturbation=TYPOS),
+        stat("num_bytes", 3, perturbation=WORST),
     ]
     log, samples = read(laid(tmp_path / "run", states, values, stats))
     assert [(one.id, one.group, one.prompt) for one in samples] == [
         ("id1", None, "What is id1?"), ("id1, typos prob=0.5", "id1", "Whta?"), ("id2", None, "What is id2?"),
     ]  # fmt: skip
-    least = "it is the least of an instance's values over its perturbations"
-    assert [(one.metric, one.only and one.only[1], one.why_not) for one in log.header.claims] == [
-        ("f1_score (test)", "test", ""),
-        ("f1_score (test, typos prob=0.5)", "test, typos prob=0.5", ""),
-        (
-            "f1_score (test, original typos prob=0.5)",
-            None,
-            "it is of the originals of what was perturbed, and not of all",
-        ),
-        ("f1_score (test, worst typos prob=0.5)", None, least),
-        ("f1_score (test, worst robustness)", None, least),
-        ("f1_score (test, worst fairness)", "test", ""),  # nothing was perturbed that is of fairness
+    assert [(one.metric, one.field or one.scorer, one.only and one.only[1]) for one in log.header.claims] == [
+        ("f1_score (test)", "f1_score", "test"),
+        ("f1_score (test, typos prob=0.5)", "f1_score", "test, typos prob=0.5"),
+        ("f1_score (test, original typos prob=0.5)", "f1_score, original typos prob=0.5", "test"),
+        ("f1_score (test, worst typos prob=0.5)", "f1_score, worst typos prob=0.5", "test"),
+        ("f1_score (test, worst robustness)", "f1_score, worst robustness", "test"),
+        ("f1_score (test, worst fairness)", "f1_score", "test"),
+        ("num_bytes (test, typos prob=0.5)", "num_bytes", "test, typos prob=0.5"),
+        ("num_bytes (test, worst robustness)", "", None),
     ]
-    for one in log.header.claims:
-        if one.formula:
-            assert computed(one, samples) == one.value
+    for one in log.header.claims[:-1]:
+        assert computed(one, samples) == pytest.approx(one.value), one
+    assert log.header.claims[-1].why_not == "it is of copies and originals together, and of no score"
+    assert "f1_score, worst typos prob=0.5" not in samples[2].metadata
 
 
-def test_the_originals_of_all_that_was_perturbed_are_all_originals(tmp_path: Path) -> None:
-    states = [state("id1"), state("id1", perturbation=TYPOS)]
-    values = [of_instance("id1", f1_score=1.0), of_instance("id1", perturbation=TYPOS, f1_score=0.0)]
-    stats = [stat("f1_score", 1.0, perturbation={**TYPOS, "computed_on": "original"})]
-    log, samples = read(laid(tmp_path / "run", states, values, stats))
-    (claim,) = log.header.claims
-    assert (claim.only, computed(claim, samples)) == (("context", "test"), 1.0)
+def test_copies_without_their_originals_tell_nothing_of_both(tmp_path: Path) -> None:
+    stats = [stat("f1_score", 0.2, perturbation={**TYPOS, "computed_on": "worst"})]
+    values = [of_instance("id1", perturbation=TYPOS, f1_score=0.2)]
+    log, _ = read(laid(tmp_path / "run", [state("id1", perturbation=TYPOS)], values, stats))
+    assert log.header.claims[0].why_not == "it is of originals, too, and they are not in the run"
 
 
 # ── statistics and requests ──────────────────────────────────────────────────────────────────────────────
@@ -227,11 +226,18 @@ def test_a_statistic_that_is_not_there_is_no_score(tmp_path: Path) -> None:
     assert samples[1].scores["f1_score"].unscored == "no statistic of it, as where it was NaN"
 
 
-def test_a_mean_of_several_values_is_not_added_up_again(tmp_path: Path) -> None:
-    one = of_instance("id1")
-    one["stats"] = [stat("toxicity", 0.0, 1.0)]
-    log, _ = read(laid(tmp_path / "run", [state()], [one], [stat("toxicity", 0.5)]))
-    assert log.header.claims[0].why_not == "an instance has several values of it, and their mean alone is there"
+def test_means_of_more_and_of_fewer_values_are_not_added_up_again(tmp_path: Path) -> None:
+    """HELM weighs each by its values; where all have as many it makes no difference."""
+
+    def claims(*counts: int) -> list[Claim]:
+        values = [of_instance(f"id{n}") for n in range(len(counts))]
+        for one, count in zip(values, counts, strict=True):
+            one["stats"] = [stat("toxicity", *[0.5] * count)]
+        states = [state(f"id{n}") for n in range(len(counts))]
+        return list(read(laid(tmp_path / str(counts), states, values, [stat("toxicity", 0.5)]))[0].header.claims)
+
+    assert [one.formula for one in claims(2, 2)] == ["mean"]
+    assert claims(2, 3)[0].why_not == "instances have means of more and of fewer values, and how many is not in it"
 
 
 def test_scales_and_directions_are_those_of_known_metrics(tmp_path: Path) -> None:

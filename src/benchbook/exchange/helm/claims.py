@@ -1,16 +1,16 @@
 """The claims of `stats.json`: each statistic over the training trials, and by which formula it follows from samples.
 
 HELM adds up a trial's values first, and then the means of the trials: a statistic's count, minimum and deviation are of
-those means, so that of one trial they say nothing.
+those means, so that of one trial they say nothing. What a request took, as its tokens, is in a sample's metadata.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import Any
 
-from benchbook.exchange.helm.form import ORIGINAL, WORST, HelmStat, StatName, context_of, label_of, number_in
+from benchbook.exchange.helm.derived import derived_from, words_of
+from benchbook.exchange.helm.form import PERTURBED, HelmStat, StatName, context_of, label_of, number_in
 from benchbook.exchange.helm.stats import InstanceTable, is_score
 from benchbook.exchange.log import Claim, Formula
 
@@ -27,12 +27,10 @@ _OVER_TRIALS: tuple[tuple[str, Formula], ...] = (
 _ROUNDING = 1e-6  # of a deviation that is 0, as the difference of two squares
 _SPREADS = ("variance", "stddev")
 _NOT_OF_INSTANCES = "it is of all instances together, and of none alone"
-_TAKEN = "it is of what requests took, and of no answer's score"
 
 
 def claims_of(stats: Sequence[HelmStat], table: InstanceTable | None, trials: int) -> Iterator[Claim]:
     """The numbers of `stats.json`, of each statistic that has any. `table` is None where no instance's are there."""
-    scorers = set() if table is None else set(table.scorers)
     for number, stat in enumerate(stats):
         if not stat.count:
             continue
@@ -40,31 +38,54 @@ def claims_of(stats: Sequence[HelmStat], table: InstanceTable | None, trials: in
         if name.name == "num_instances":
             yield _instances(number, stat, trials)
             continue
-        why_not, context = _of_which(name, table)
-        if not is_score(name.name):
-            why_not = _TAKEN
-        elif table is None:
-            why_not = "the statistics of instances are absent"
-        elif name.name not in scorers:
-            why_not = _NOT_OF_INSTANCES
-        elif name.name in table.counted:
-            why_not = "an instance has several values of it, and their mean alone is there"
-        metric = f"{name.name} ({context_of(name.split, name.sub_split, _words(name))})"
-        for field, formula in _OVER_TRIALS if not why_not else _OVER_TRIALS[:1]:
+        which = _Which(name, table)
+        metric = f"{name.name} ({context_of(name.split, name.sub_split, words_of(name.perturbation))})"
+        for field, formula in _OVER_TRIALS if not which.why_not else _OVER_TRIALS[:1]:
             if trials == 1 and _restates_the_mean(stat, field):
                 continue
             value = number_in(getattr(stat, field))
             varies = field in _SPREADS
             yield Claim(
-                scorer=name.name if name.name in scorers else "",
+                scorer=which.scorer,
                 metric=metric if field == "mean" else f"{metric} {field}",
                 value=value if value is not None and isfinite(value) else None,
                 where=f"stats.json[{number}].{field}",
-                formula=None if why_not else formula if trials > 1 or varies else "mean",
-                why_not=why_not,
-                of_repeats=not why_not and (trials > 1 or varies),
-                only=None if why_not else (CONTEXT, context),
+                formula=None if which.why_not else formula if trials > 1 or varies else "mean",
+                why_not=which.why_not,
+                field=which.field,
+                of_repeats=not which.why_not and (trials > 1 or varies),
+                only=None if which.why_not else (CONTEXT, which.context),
             )
+
+
+class _Which:
+    """The values that a statistic is of: a scorer's, or those in a field of the samples' metadata."""
+
+    def __init__(self, name: StatName, table: InstanceTable | None) -> None:
+        self.scorer, self.field, self.context, self.why_not = "", None, "", ""
+        if table is None:
+            self.why_not = "the statistics of instances are absent"
+            return
+        perturbation = name.perturbation or {}
+        derived = derived_from(name, table)
+        is_of_copies = perturbation.get("computed_on", PERTURBED) == PERTURBED
+        self.context = context_of(name.split, name.sub_split, label_of(name.perturbation) if is_of_copies else "")
+        if name.name not in table.counts:
+            self.why_not = _NOT_OF_INSTANCES
+        elif len(table.counts[name.name]) > 1:
+            self.why_not = "instances have means of more and of fewer values, and how many is not in it"
+        elif derived is not None:
+            self.field = derived.field
+            if not table.labels[derived.part, ""]:
+                self.why_not = "it is of originals, too, and they are not in the run"
+        elif not is_of_copies and not is_score(name.name) and any(table.flags):
+            self.why_not = "it is of copies and originals together, and of no score"
+        elif is_score(name.name):
+            self.scorer = name.name
+        else:
+            self.field = name.name
+        if self.why_not:
+            self.field = None
 
 
 def _restates_the_mean(stat: HelmStat, field: str) -> bool:
@@ -75,39 +96,10 @@ def _restates_the_mean(stat: HelmStat, field: str) -> bool:
     return abs(value) <= _ROUNDING * max(1.0, mean * mean) if field in _SPREADS else value == mean
 
 
-def _of_which(name: StatName, table: InstanceTable | None) -> tuple[str, str]:
-    """`(why not, context)`: the samples that a statistic is of, where they are those of one context.
-
-    Beside the samples of a perturbation there are statistics of their originals, and of the worst of both. Those of
-    robustness and fairness are of all perturbations of that kind, and where there are none, of the originals alone.
-    """
-    part = context_of(name.split, name.sub_split, "")
-    perturbation = name.perturbation
-    if perturbation is None:
-        return "", part
-    kind, label = perturbation.get("computed_on"), label_of(perturbation)
-    if kind == WORST:
-        flag = perturbation.get("name")
-        is_alone = flag in ("robustness", "fairness") and table is not None and (part, str(flag)) not in table.flags
-        return ("" if is_alone else "it is the least of an instance's values over its perturbations"), part
-    if kind == ORIGINAL:
-        is_of_all = table is not None and table.labels[part, label] == table.labels[part, ""]
-        return "" if is_of_all else "it is of the originals of what was perturbed, and not of all", part
-    return "", context_of(name.split, name.sub_split, label)
-
-
-def _words(name: StatName) -> str:
-    """A perturbation, and of whom the statistic is beside it."""
-    found: dict[str, Any] = name.perturbation or {}
-    kind = found.get("computed_on")
-    return " ".join(one for one in (kind if kind in (ORIGINAL, WORST) else "", label_of(name.perturbation)) if one)
-
-
 def _instances(number: int, stat: HelmStat, trials: int) -> Claim:
     """How many instances there are: of one trial, as many as samples."""
     name = stat.name
-    label = label_of(name.perturbation)
-    context = context_of(name.split, name.sub_split, label)
+    context = context_of(name.split, name.sub_split, label_of(name.perturbation))
     is_one = trials == 1
     return Claim(
         scorer="",

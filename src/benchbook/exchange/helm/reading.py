@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.exchange.helm.claims import claims_of
+from benchbook.exchange.helm.claims import CONTEXT, claims_of
+from benchbook.exchange.helm.derived import derived_of, values_of
 from benchbook.exchange.helm.form import (
     PER_INSTANCE,
     RUN_SPEC,
@@ -62,6 +63,7 @@ class HelmLog(ForeignLog):
         self._table = InstanceTable(folder / PER_INSTANCE) if PER_INSTANCE in there else None
         self._state = folder / STATE if STATE in there else None
         self._scorers = [] if self._table is None else self._table.scorers
+        self._derived = {} if self._table is None else derived_of(stats, self._table)
         self.header = self._header(spec, scenario, stats)
         self._absent = [name for name in (STATE, PER_INSTANCE, STATS) if name not in there]
 
@@ -71,7 +73,9 @@ class HelmLog(ForeignLog):
         for states, nth, where in self._requests():
             n, values = self._values(states[0], nth)
             used += n
-            yield sample_of(states, nth, values, self._scorers, where, whole=whole)
+            sample = sample_of(states, nth, values, self._scorers, where, whole=whole)
+            sample.metadata |= self._together(states[0], nth, sample.metadata[CONTEXT])
+            yield sample
         if self._table is not None and used < self._table.n:
             words = f"statistics in {PER_INSTANCE} are of no request in {STATE}"
             self._notes.append(LogNote(code="stats_without_sample", words=words, n=self._table.n - used))
@@ -106,6 +110,13 @@ class HelmLog(ForeignLog):
                 if number == nth:
                     return found
         return 0, {}
+
+    def _together(self, state: HelmState, nth: int, context: str) -> dict[str, float]:
+        """The numbers of an original and its copies together, which the original holds."""
+        wanted = self._derived.get(context)
+        if not wanted or nth or self._table is None or state.instance.perturbation is not None:
+            return {}
+        return values_of(wanted, self._table.variants_of(_key(state)))
 
     def notes(self) -> list[LogNote]:
         return list(self._notes)

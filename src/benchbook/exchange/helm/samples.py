@@ -65,7 +65,7 @@ def sample_of(
         output_tokens=_whole_number(values.get("num_output_tokens")),
         latency_ms=None if result is None or result.request_time is None else _whole_number(result.request_time * 1000),
         messages=(state.request.messages or instance.input.messages) if whole else None,
-        metadata=_metadata(state, label, whole=whole),
+        metadata=_metadata(state, label, whole=whole) | _taken(values, scorers),
         where=where,
     )
 
@@ -173,6 +173,12 @@ def _metadata(state: HelmState, label: str, *, whole: bool) -> dict[str, Any]:
         "thinking": (best.thinking or {}).get("text") if (best := _best(state)) is not None else None,
     }
     return {name: one for name, one in (found | said).items() if one not in (None, "", [], {})}
+
+
+def _taken(values: Mapping[str, float | None], scorers: list[str]) -> dict[str, Any]:
+    """All statistics that are no scores: what its request took, and how it ended."""
+    known = set(scorers)
+    return {name: value for name, value in values.items() if name not in known and value is not None}
 
 
 def _whole_number(value: float | None) -> int | None:
