@@ -7,6 +7,7 @@ come to.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -174,7 +175,7 @@ def key_of(instance_id: str, perturbation: dict[str, Any] | None, trial: int) ->
     return canonical_json([instance_id, perturbation, trial])
 
 
-def label_of(perturbation: dict[str, Any] | None) -> str:
+def label_of(perturbation: Mapping[str, Any] | None) -> str:
     """A perturbation in words, with its settings: `typos prob=0.1`; empty for an original."""
     if perturbation is None:
         return ""
