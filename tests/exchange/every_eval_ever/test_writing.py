@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.exchange.every_eval_ever.totals import ScorerTotals
 from benchbook.exchange.every_eval_ever.writing import written
 from benchbook.exchange.log import ForeignLog, LogFailure, LogHeader, LogSample, LogScore, LogScorer
 from benchbook.exchange.tools import opened_logs
+from benchbook.exchange.totals import ScorerTotals
 from support import examples
 
 SCORER = LogScorer(name="exact", lowest=0.0, highest=1.0)
@@ -231,15 +231,16 @@ def test_how_sure_it_is() -> None:
     totals = ScorerTotals(is_repeated=False)
     for number, value in enumerate((0.0, 0.0, 1.0, 1.0)):
         totals.add(str(number), value)
-    found = totals.uncertainty(SCORER)
-    assert found["standard_deviation"] == pytest.approx((1 / 3) ** 0.5)
-    assert found["standard_error"]["value"] == pytest.approx((1 / 12) ** 0.5)
+    found = totals.sureness(SCORER)
+    assert found.deviation == pytest.approx((1 / 3) ** 0.5)
+    assert found.error == pytest.approx((1 / 12) ** 0.5)
     expected = bounded_mean([0.0, 0.0, 1.0, 1.0])
-    assert found["confidence_interval"]["lower"] == pytest.approx(expected.low)
-    assert found["confidence_interval"]["upper"] == pytest.approx(expected.high)
-    by_t = totals.uncertainty(LogScorer(name="x"))["confidence_interval"]  # 3.182 is Student's t of 3 degrees
-    assert by_t["upper"] == pytest.approx(0.5 + 3.1824 * (1 / 12) ** 0.5, rel=1e-4)
-    assert by_t["method"] == "Student's t"
+    assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    by_t = totals.sureness(LogScorer(name="x"))  # 3.182 is Student's t of 3 degrees
+    assert by_t.high == pytest.approx(0.5 + 3.1824 * (1 / 12) ** 0.5, rel=1e-4)
+    assert by_t.method == "Student's t"
+    totals.add("vast", 1e308)
+    assert totals.sureness(LogScorer(name="x")).error is None
 
 
 # ── what the form can't hold ─────────────────────────────────────────────────────────────────────────────

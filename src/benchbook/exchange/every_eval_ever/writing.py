@@ -19,9 +19,10 @@ import msgspec
 
 from benchbook.canonical import storable_json
 from benchbook.exchange.every_eval_ever.form import SCHEMA
+from benchbook.exchange.every_eval_ever.results_written import result_of
 from benchbook.exchange.every_eval_ever.rows_written import RowMaker
-from benchbook.exchange.every_eval_ever.totals import ScorerTotals, result_of
 from benchbook.exchange.log import ForeignLog, LogHeader, LogScorer, Lost
+from benchbook.exchange.totals import ScorerTotals
 from benchbook.text import all_storable, shorten, storable
 from benchbook.writing import folder_made_whole, make_folder, write_file, written_whole
 

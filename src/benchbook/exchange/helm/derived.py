@@ -16,7 +16,7 @@ KINDS = ("robustness", "fairness")
 Variant = tuple[Mapping[str, Any] | None, Mapping[str, float | None]]  # a perturbation, and the values under it
 
 
-class Derived(NamedTuple):
+class TogetherWithCopies(NamedTuple):
     """One such number: of which metric and part of the samples, and in which field an original's sample has it."""
 
     field: str
@@ -33,7 +33,7 @@ def words_of(perturbation: Mapping[str, Any] | None) -> str:
     return " ".join(one for one in (found if found in (ORIGINAL, WORST) else "", label_of(perturbation)) if one)
 
 
-def derived_from(name: StatName, table: InstanceTable) -> Derived | None:
+def derived_from(name: StatName, table: InstanceTable) -> TogetherWithCopies | None:
     """The number that a statistic of this name is of; None where it is of the samples of one context."""
     perturbation = name.perturbation or {}
     computed_on = perturbation.get("computed_on", PERTURBED)
@@ -44,12 +44,12 @@ def derived_from(name: StatName, table: InstanceTable) -> Derived | None:
     if kind and (part, kind) not in table.flags:
         return None  # nothing was so perturbed: it is of the originals
     field = f"{name.name}, {words_of(name.perturbation)}"
-    return Derived(field, name.name, part, computed_on == WORST, kind, label_of(name.perturbation))
+    return TogetherWithCopies(field, name.name, part, computed_on == WORST, kind, label_of(name.perturbation))
 
 
-def derived_of(stats: Iterable[HelmStat], table: InstanceTable) -> dict[str, list[Derived]]:
+def derived_of(stats: Iterable[HelmStat], table: InstanceTable) -> dict[str, list[TogetherWithCopies]]:
     """All such numbers of a run, by the part of the samples that they are of."""
-    found: dict[str, list[Derived]] = {}
+    found: dict[str, list[TogetherWithCopies]] = {}
     for stat in stats:
         one = derived_from(stat.name, table)
         if one is not None:
@@ -57,7 +57,7 @@ def derived_of(stats: Iterable[HelmStat], table: InstanceTable) -> dict[str, lis
     return found
 
 
-def values_of(wanted: Sequence[Derived], variants: Sequence[Variant]) -> dict[str, float]:
+def values_of(wanted: Sequence[TogetherWithCopies], variants: Sequence[Variant]) -> dict[str, float]:
     """The numbers of one original, of these values of its own and of its copies."""
     found = {}
     for one in wanted:
@@ -69,9 +69,9 @@ def values_of(wanted: Sequence[Derived], variants: Sequence[Variant]) -> dict[st
     return found
 
 
-def _is_of(one: Derived, perturbation: Mapping[str, Any]) -> bool:
+def _is_of(one: TogetherWithCopies, perturbation: Mapping[str, Any]) -> bool:
     return bool(perturbation.get(one.kind)) if one.kind else label_of(perturbation) == one.label
 
 
-def _values(one: Derived, variants: Iterable[Variant]) -> list[float]:
+def _values(one: TogetherWithCopies, variants: Iterable[Variant]) -> list[float]:
     return [value for _, values in variants if (value := values.get(one.metric)) is not None]
