@@ -70,6 +70,11 @@ MANY = samples(*[1.0] * 6, *[0.0] * 4)
         pytest.param(epochs([1, 0, 0, 0], [0, 0, 0, 0]), claim(0.25, reducer="pass_at_2"), id="pass-at-2-of-4"),
         pytest.param(epochs([1, 1, 0], [1, None, 0]), claim(1.0, reducer="majority"), id="no-majority-is-no-value"),
         pytest.param(REPEATED, claim(3, "n_scored", reducer="mean"), id="scored-items-after-reduction"),
+        pytest.param(
+            epochs([1, 1], [None, None], ["failed", "failed"]),
+            claim(1, "n_unscored", reducer="mean"),
+            id="an-item-that-failed-each-time-has-no-entry",
+        ),
         pytest.param(REPEATED, claim(6, "n_samples"), id="samples-of-all-repeats"),
         # Deviations from 0.75: x 0.5, y -0.5; squares 0.5; with 2 / 1 the root of 1, over 4.
         pytest.param(GROUPED, claim(0.25, "stderr_of_clusters", clusters="doc"), id="clustered-and-corrected"),

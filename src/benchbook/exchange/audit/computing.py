@@ -179,9 +179,8 @@ def counted(kept: KeptSamples, way: Way) -> int:
             return sum(_completed(kept, way, at) for places in _places(kept, way) for at in places)
         case "n_scored":
             return len(taken(kept, way).values)
-        case "n_unscored":  # an entry without a value: a sample that was never scored has none
-            found = taken(kept, way)
-            return found.n_unscored if way.reducer is not None else _n_entries(kept, way) - len(found.values)
+        case "n_unscored":  # an entry without a value: what was never scored has none
+            return _n_entries(kept, way) - len(taken(kept, way).values)
         case "n_passed":
             return sum(_passed(kept, way, at) is True for places in _places(kept, way) for at in places)
         case _:
@@ -200,10 +199,11 @@ def n_without_value(kept: KeptSamples, way: Way) -> int:
 
 
 def _n_entries(kept: KeptSamples, way: Way) -> int:
+    """Samples with an entry; where repeats are reduced, items of which one has."""
     column = column_of(kept, way)
     if column is None:
         return 0
-    return sum(column.states[at] & ENTRY != 0 for places in _places(kept, way) for at in places)
+    return sum(any(column.states[at] & ENTRY for at in places) for places in _places(kept, way))
 
 
 def _passed(kept: KeptSamples, way: Way, at: int) -> bool | None:

@@ -95,6 +95,7 @@ def _of_several(audits: Sequence[LogAudit]) -> Iterator[Block]:
     yield Opening(words, _TONES[worst], meaning=(f"In {plural(len(audits), 'log')}.",))
     columns: Columns = {
         "Log": "text",
+        "Task": "text",
         "Model": "text",
         "follow": "count",
         "do not follow": "count",
@@ -158,19 +159,17 @@ def _facts(audit: LogAudit) -> tuple[Fact, ...]:
 
 
 def _sections(audit: LogAudit, suffix: str) -> Iterator[Section]:
+    """The parts of an audit; one that has nothing to say is left out."""
     numbers = sorted(audit.numbers, key=lambda one: _ORDER.index(one.verdict))
-    of_numbers: tuple[Block, ...] = (_numbers_table(numbers), Lines(tuple(_number_lines(numbers)), only=TERMINAL))
-    yield Section(f"numbers{suffix}", "Numbers", of_numbers)
-    yield Section(
-        f"ledger{suffix}", "Samples", (_ledger_table(audit), Lines(tuple(_ledger_lines(audit)), only=TERMINAL))
+    parts = (
+        ("numbers", "Numbers", _numbers_table(numbers), _number_lines(numbers), ""),
+        ("ledger", "Samples", _ledger_table(audit), _ledger_lines(audit), ""),
+        ("scorers", "Means and intervals", _scorers_table(audit.scorers), map(_scorer_line, audit.scorers), ""),
+        ("findings", "Beside the numbers", _findings_table(audit.findings), map(_finding_line, audit.findings), "! "),
     )
-    scorers = (_scorers_table(audit.scorers), Lines(tuple(map(_scorer_line, audit.scorers)), only=TERMINAL))
-    yield Section(f"scorers{suffix}", "Means and intervals", scorers)
-    findings = (
-        _findings_table(audit.findings),
-        Lines(tuple(map(_finding_line, audit.findings)), only=TERMINAL, indent="! "),
-    )
-    yield Section(f"findings{suffix}", "Beside the numbers", findings)
+    for name, title, as_table, lines, indent in parts:
+        if as_table:
+            yield Section(f"{name}{suffix}", title, (as_table, Lines(tuple(lines), only=TERMINAL, indent=indent)))
 
 
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,7 +233,7 @@ def _ledger_rows(audit: LogAudit) -> Iterator[tuple[str, int | None]]:
     for one in audit.scorers:
         name = shorten(one.scorer, 40) or "the samples"
         rows += [(f"unscored by {name}: {shorten(why, 60)}", n) for why, n in one.unscored.items()]
-        if one.n_scored:
+        if one.n_scored and one.n_without > sum(ledger.failures.values()):
             rows.append((f"without a score by {name}", one.n_without))
     yield from (row for row in rows if row[1])
 
