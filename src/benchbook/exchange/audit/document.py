@@ -37,9 +37,10 @@ _TONES: Mapping[LogVerdict, Tone] = {
     "can_not_be_told": "doubt",
     "nothing_claimed": "none",
 }
-_ORDER: tuple[Verdict, ...] = ("does_not_follow", "can_not_be_told", "follows")
+_WORST_FIRST: tuple[Verdict, ...] = ("does_not_follow", "can_not_be_told", "follows")
 _NAME, _REASON = 80, 300  # characters
-_MOST_LINES = 40  # numbers on a terminal: what does not follow comes first
+_MOST_LINES = 40  # on a terminal, of numbers
+_ALIKE = 3  # numbers on a terminal, with one reason: more share a line
 
 
 def audit_document(audits: Sequence[LogAudit]) -> Document:
@@ -90,7 +91,7 @@ def _of_several(audits: Sequence[LogAudit]) -> Iterator[Block]:
         sum(one) for one in zip(*((a.n_follow, a.n_do_not_follow, a.n_can_not_be_told) for a in audits), strict=True)
     ]
     found = {one.verdict for one in audits}
-    worst: LogVerdict = next((one for one in _ORDER if one in found), "nothing_claimed")
+    worst: LogVerdict = next((one for one in _WORST_FIRST if one in found), "nothing_claimed")
     words = _sentence(*counts) if sum(counts) else "The logs claim no number of their samples"
     yield Opening(words, _TONES[worst], meaning=(f"In {plural(len(audits), 'log')}.",))
     columns: Columns = {
@@ -160,7 +161,7 @@ def _facts(audit: LogAudit) -> tuple[Fact, ...]:
 
 def _sections(audit: LogAudit, suffix: str) -> Iterator[Section]:
     """The parts of an audit; one that has nothing to say is left out."""
-    numbers = sorted(audit.numbers, key=lambda one: _ORDER.index(one.verdict))
+    numbers = sorted(audit.numbers, key=_weight)
     parts = (
         ("numbers", "Numbers", _numbers_table(numbers), _number_lines(numbers), ""),
         ("ledger", "Samples", _ledger_table(audit), _ledger_lines(audit), ""),
@@ -170,6 +171,13 @@ def _sections(audit: LogAudit, suffix: str) -> Iterator[Section]:
     for name, title, as_table, lines, indent in parts:
         if as_table:
             yield Section(f"{name}{suffix}", title, (as_table, Lines(tuple(lines), only=TERMINAL, indent=indent)))
+
+
+def _weight(one: AuditedNumber) -> int:
+    """Where a number stands: what does not follow first, and what nobody can compute last."""
+    if one.verdict == "can_not_be_told":
+        return 3 if one.reason_code == "no_formula" else 1
+    return 0 if one.verdict == "does_not_follow" else 2
 
 
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,10 +208,27 @@ def _number_name(one: AuditedNumber) -> str:
 
 
 def _number_lines(numbers: Sequence[AuditedNumber]) -> Iterator[str]:
-    for one in numbers[:_MOST_LINES]:
-        yield f"{_MARKS[one.verdict]} {_number_name(one)}: {_number_words(one)}"
-    if (more := len(numbers) - _MOST_LINES) > 0:
-        yield f"… and {more:,} more: --json, --html and --markdown have all"
+    """A line for each number; many with the same verdict and reason, and nothing to say of each, share one."""
+    alike: dict[tuple[str, str], list[AuditedNumber]] = {}
+    for one in numbers:
+        alike.setdefault((one.verdict, one.reason), []).append(one)
+    lines: list[str] = []
+    for (verdict, reason), those in alike.items():
+        if (
+            verdict == "does_not_follow"
+            or len(those) <= _ALIKE
+            or (verdict == "follows" and len(numbers) <= _MOST_LINES)
+        ):
+            lines += [f"{_MARKS[one.verdict]} {_number_name(one)}: {_number_words(one)}" for one in those]
+        else:
+            words = "they follow" if verdict == "follows" else "can't be told"
+            names = ", ".join(map(_number_name, those[:_ALIKE]))
+            more = f" and {len(those) - _ALIKE:,} more"
+            said = f": {shorten(reason, _REASON)}" if reason else ""
+            lines.append(f"{_MARKS[those[0].verdict]} {names}{more}: {words}{said}")
+    yield from lines[:_MOST_LINES]
+    if (more_lines := len(lines) - _MOST_LINES) > 0:
+        yield f"… and {more_lines:,} more: --json, --html and --markdown have all"
 
 
 def _number_words(one: AuditedNumber) -> str:
