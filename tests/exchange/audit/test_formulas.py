@@ -6,8 +6,9 @@ from math import exp, log, sqrt
 
 import pytest
 
+from benchbook.exchange.audit import auditing
 from benchbook.exchange.log import Claim, LogSample, LogScore
-from exchange.audit.made_logs import claim, epochs, judged, sample, samples
+from exchange.audit.made_logs import MadeLog, claim, epochs, header, judged, sample, samples
 
 # Two trials: 1, 0, 1 and 1, 1, 1; their means are 2/3 and 1.
 TRIALS = epochs([1, 1], [0, 1], [1, 1])
@@ -86,3 +87,32 @@ def test_these_do_not_follow(held: list[LogSample], said: Claim, code: str) -> N
 
 def test_parts_that_are_not_in_the_file_leave_it_open() -> None:
     assert judged(samples(1.0, 0.0), claim(0.5, "f1")).verdict == "can_not_be_told"
+
+
+def test_a_number_of_a_whole_file_follows_from_all_its_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes of both logs: 2 of the first and 1 of the second; ids are those of each log."""
+    claims = [
+        claim(value, None, scorer="", metric=name, why_not="of all columns", of_file=formula)
+        for name, value, formula in (
+            ("successes", 3, "n_passed"), ("wrong", 9, "n_passed"), ("tokens", 12, "sum_of_input_tokens"),
+        )
+    ]  # fmt: skip
+    halves = [
+        [sample("0", 1.0, input_tokens=2), sample("1", 1.0, input_tokens=2)],
+        [sample("0", 1.0, input_tokens=4), sample("1", 0.0, input_tokens=4)],
+    ]
+    logs = [MadeLog(header(*claims, n_claimed=2), held) for held in halves]
+    monkeypatch.setattr(auditing, "opened_logs", lambda path, tool: iter(logs))
+    found = list(auditing.audits_of("made.json"))
+    assert [one.n_held for one in found] == [2, 2]
+    for one in found:
+        told = {number.metric: (number.verdict, number.computed) for number in one.numbers}
+        assert told == {
+            "successes": ("follows", 3.0), "wrong": ("does_not_follow", 3.0), "tokens": ("follows", 12.0)
+        }  # fmt: skip
+    assert auditing.together(found).n_do_not_follow == 2
+
+
+def test_alone_a_number_of_a_whole_file_can_not_be_told() -> None:
+    said = claim(3, None, why_not="of all columns", of_file="n_passed")
+    assert judged(samples(1.0), said).reason == "of all columns"
