@@ -102,6 +102,24 @@ def test_values_outside_of_the_scale_are_counted() -> None:
     assert findings(samples(1.0, 1.5, -1.0)) == {"outside_of_scale": (2, ("s1: 1.5", "s2: -1"))}
 
 
+def test_a_mean_that_is_called_accuracy_is_of_shares() -> None:
+    unknown = LogScorer(name="match")
+    held = samples(1.0, 7.0)
+    called = [audit(held, claim(4.0, metric=name), scorers=(unknown,)).findings for name in ("accuracy", "mean")]
+    assert [[one.code for one in found] for found in called] == [["outside_of_scale"], []]
+
+
+def test_letters_have_a_scale() -> None:
+    held = [sample(str(at), scores={"match": scored(value, said=said)}) for at, (value, said) in enumerate(GRADES)]
+    found = audit(held, claim(0.9), n_claimed=5, scorers=())
+    assert found.numbers[0].reason_code == "outside_of_what_is_possible"  # 1.5 + 2 of 5 at most
+    assert found.scorers[0].interval is not None
+    assert found.scorers[0].interval.method == "jeffreys"
+
+
+GRADES = ((1.0, "C"), (0.0, "I"), (0.5, "P"))
+
+
 @pytest.mark.parametrize(
     ("explanation", "quotes"),
     [

@@ -97,7 +97,8 @@ def _scale(claim: Claim, header: LogHeader, kept: KeptSamples) -> tuple[float, f
         return 0.0, 1.0
     scorer = next((one for one in header.scorers if one.name == claim.scorer), None)
     column = column_of(kept, claim)
-    if scorer is None or scorer.lowest is None or scorer.highest is None or column is None:
+    scale = None if column is None else column.scale(scorer)
+    if column is None or scale is None:
         return None
     held = [one for one in column.values if not isnan(one)]
-    return min([scorer.lowest, *held]), max([scorer.highest, *held])
+    return min([scale[0], *held]), max([scale[1], *held])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import fsum, isnan
 from typing import Literal
 
@@ -46,11 +46,13 @@ def mean_of(
                 labels.append(codes[at])
     if not values or column.has_parts or max(values) > _LARGEST or min(values) < -_LARGEST:
         return None, None
-    return fsum(values) / len(values), _interval_of(values, None if codes is None else labels, scorer, confidence)
+    return fsum(values) / len(values), _interval_of(
+        values, None if codes is None else labels, column.scale(scorer), confidence
+    )
 
 
 def _interval_of(
-    values: array[float], labels: array[int] | None, scorer: LogScorer | None, confidence: float
+    values: array[float], labels: array[int] | None, scale: tuple[float, float] | None, confidence: float
 ) -> Interval:
     if all(one in (0.0, 1.0) for one in values):
         sums = _sums(map(int, values), labels)
@@ -58,9 +60,9 @@ def _interval_of(
         pairs = {one: one[:2] for one in sums}
         clusters = [] if labels is None else [pairs[one] for one in sums]
         return rate_interval(ones, len(values), clusters, confidence)
-    low, high = _scale(values, scorer)
     unit = 10**_DIGITS
-    if low is not None and high is not None and low < high:
+    if scale is not None and scale[0] < scale[1] and scale[0] <= min(values) and max(values) <= scale[1]:
+        low, high = scale
         shares = (round((one - low) / (high - low) * unit) for one in values)
         sums = _sums(shares, labels)
         if labels is None:
@@ -83,15 +85,6 @@ def _cluster_codes(kept: KeptSamples, by: Clustered) -> array[int]:
         return kept.items
     n = kept.groups.n + 1
     return numbered(array("q", (code or n + item for code, item in zip(kept.groups.codes, kept.items, strict=True))))[0]
-
-
-def _scale(values: Sequence[float], scorer: LogScorer | None) -> tuple[float | None, float | None]:
-    """The ends of the scale, where it is known and holds: no value lies outside."""
-    if scorer is None or scorer.lowest is None or scorer.highest is None:
-        return None, None
-    if min(values) < scorer.lowest or max(values) > scorer.highest:
-        return None, None
-    return scorer.lowest, scorer.highest
 
 
 def _sums(values: Iterable[int], labels: array[int] | None) -> list[tuple[int, int, int]]:

@@ -18,6 +18,7 @@ FAILED, LIMITED, SILENT, LONG, DOUBLED = 1, 2, 4, 8, 16
 ENTRY, SCORED, PASS_KNOWN, PASSED = 1, 2, 4, 8
 
 _SUMMARY = 1024  # characters: longer texts are cut in summaries
+_LETTERS = frozenset("CIPN")  # correct, incorrect, partial, no answer: 0 to 1
 _OTHER = "other reasons"
 _PART = 1 << 15  # items that are numbered at a time
 
@@ -91,6 +92,7 @@ class ScoreColumn:
         self.states = array("B")
         self.why = WordColumn()
         self.has_parts = False
+        self.of_letters = True  # each value is a grade that says right, wrong or between
         self._seconds = array("d")
 
     def put(self, at: int, score: LogScore, passes_at: float | None) -> None:
@@ -106,11 +108,18 @@ class ScoreColumn:
             self.states.append(ENTRY)
             self.why.put(at, score.unscored or ("no value" if value is None else "not a finite number"))
             return
+        self.of_letters = self.of_letters and score.said in _LETTERS
         passed = score.passed
         if passed is None and passes_at is not None:
             passed = value >= passes_at
         self.values.append(value)
         self.states.append(ENTRY | SCORED | (0 if passed is None else PASS_KNOWN) | (PASSED if passed else 0))
+
+    def scale(self, scorer: LogScorer | None) -> tuple[float, float] | None:
+        """The ends of the scale, by the scorer or by what the values are; None where nobody says."""
+        if scorer is not None and scorer.lowest is not None and scorer.highest is not None:
+            return scorer.lowest, scorer.highest
+        return (0.0, 1.0) if self.of_letters and len(self.values) else None
 
     def put_number(self, at: int, value: object) -> None:
         """A number of the metadata; anything else adds nothing."""

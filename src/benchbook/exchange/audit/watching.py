@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+
+import msgspec
 
 from benchbook.evaluators.evidence_text import NormalisedText
 from benchbook.evaluators.quotes import LengthRule, locate
 from benchbook.exchange.audit.result import AuditFinding
-from benchbook.exchange.log import LogHeader, LogSample, LogScore, LogScorer
+from benchbook.exchange.log import Claim, LogHeader, LogSample, LogScore, LogScorer
 from benchbook.text import plural, shorten
 
 _EXAMPLES = 3
@@ -31,6 +33,8 @@ _OF_SOMETHING_ELSE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = 120
+# Metrics that are shares of right answers, by their names.
+_SHARES = frozenset({"accuracy", "acc", "acc_norm", "exact_match"})
 
 
 @dataclass(slots=True)
@@ -56,7 +60,7 @@ class Watch:
     """All that was seen of the samples so far."""
 
     def __init__(self, header: LogHeader) -> None:
-        self._scorers = {one.name: one for one in header.scorers}
+        self._scorers = {one.name: _with_scale(one, header.claims) for one in header.scorers}
         self._guessed: dict[str, _Tally] = {}
         self._outside: dict[str, _Tally] = {}
         self._quotes: dict[str, _Tally] = {}
@@ -120,6 +124,14 @@ def answer_quotes(explanation: str) -> Iterator[str]:
             n += 1
             if n == _MOST_QUOTES:
                 return
+
+
+def _with_scale(scorer: LogScorer, claims: Iterable[Claim]) -> LogScorer:
+    """A scorer whose mean is called a share of right answers, from 0 to 1, where the log does not say its scale."""
+    named = any(one.scorer == scorer.name and one.formula == "mean" and one.metric in _SHARES for one in claims)
+    if not named or scorer.lowest is not None or scorer.highest is not None:
+        return scorer
+    return msgspec.structs.replace(scorer, lowest=0.0, highest=1.0)
 
 
 def _finding(code: str, words: str, tally: _Tally) -> AuditFinding:
