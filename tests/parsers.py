@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
@@ -37,6 +37,8 @@ from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import verify
+from benchbook.exchange.log import ForeignLog
+from benchbook.exchange.tools import seen_at, tool_named
 from benchbook.labels.position import position_trials, read_pair_verdicts
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
@@ -282,6 +284,46 @@ def _sheet(data: bytes, folder: Path) -> None:
         shutil.rmtree(book)
 
 
+# ── other tools' logs ────────────────────────────────────────────────────────────────────────────────────────
+
+# A result of each vendor's, of the request that a test brings.
+_RESULTS = {
+    "openai": b'{"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}}',
+    "anthropic": b'{"custom_id": "a", "result": {"type": "expired"}}',
+    "gemini": b'{"key": "a", "error": {"message": "no"}}',
+}
+
+
+def _batch(vendor: str, data: bytes, folder: Path) -> None:
+    """A batch's results; `recognises` says something of anything."""
+    path = written(data, folder, "results.jsonl")
+    reading = tool_named(f"{vendor}_batch").reading
+    reading.recognises(seen_at(path))
+    _samples_of(reading.opened(path))
+
+
+def _batch_requests(vendor: str, data: bytes, folder: Path) -> None:
+    """The requests of a batch, named, and found beside its results."""
+    path, results = written(data, folder, "requests.jsonl"), written(_RESULTS[vendor], folder, "of_these.jsonl")
+    reading: Any = tool_named(f"{vendor}_batch").reading
+    try:
+        _samples_of(reading.opened(results))
+        _samples_of(reading.opened(results, requests=path))
+    finally:
+        path.unlink()
+        results.unlink()
+
+
+def _samples_of(logs: Sequence[ForeignLog]) -> None:
+    for log in logs:
+        with log:
+            found = list(log.samples())
+            assert all(
+                isinstance(one.answer, str | None) and (one.failure is None) >= bool(one.answer) for one in found
+            )
+            assert [one.id for one in log.samples(whole=False)] == [one.id for one in found]
+
+
 _PROVIDER = (CallFailed,)
 PARSERS: Mapping[str, Parser] = {
     "rubric_reply": Parser(partial(_reply, "rubric@v1", {})),
@@ -295,6 +337,8 @@ PARSERS: Mapping[str, Parser] = {
     "stream": Parser(_stream, _PROVIDER),
     "error_body": Parser(_error_body),
     "http_reply": Parser(_http, (HttpError,)),
+    **{f"{vendor}_batch": Parser(partial(_batch, vendor)) for vendor in _RESULTS},
+    **{f"{vendor}_batch_requests": Parser(partial(_batch_requests, vendor)) for vendor in _RESULTS},
     "evalset.jsonl": Parser(partial(_evalset, "items.jsonl")),
     "evalset.json": Parser(partial(_evalset, "items.json")),
     "evalset.csv": Parser(partial(_evalset, "items.csv")),
