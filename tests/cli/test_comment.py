@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from forge import forge
 from running import benchbook_here, written_words
 from scored import ITEMS, scored
+from support import ROOT
 
 GOOD = [{"item_id": one["id"], "predicted": one["expected_answer"]} for one in ITEMS]
 WORSE = [*GOOD[:3], {"item_id": "d", "predicted": "@octocat"}]
@@ -110,3 +112,11 @@ def test_where_it_may_not_be_posted_it_is_printed_all_the_same(here: Path) -> No
 def test_mistakes_end_with_2(words: tuple[str, ...], code: int, told: str, here: Path) -> None:
     _, err = said(here, *words, code=code, GITHUB_REPOSITORY="")
     assert told in err
+
+
+@pytest.mark.parametrize("name", ["judged_gaps", "judgements_unknown", "rubric_panel", "rubric_refused", "score_dry"])
+def test_every_kind_of_record_has_a_comment(name: str) -> None:
+    """By its journal alone: nothing derived is there."""
+    out, _ = said(ROOT, str(ROOT / "tests" / "golden" / "records" / name))
+    assert out.startswith("<!-- benchbook-comment benchbook -->\n\n# ")
+    assert re.search(r"^- \*\*Record\*\*: `[0-9a-f]{64}`$", out, re.MULTILINE)

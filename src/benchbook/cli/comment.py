@@ -12,6 +12,7 @@ import click
 
 from benchbook.cli.gate import measured_names
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
+from benchbook.cli.summary import rows_of
 from benchbook.errors import UsageError
 from benchbook.text import visible
 
@@ -52,20 +53,20 @@ def comment(run: str | None, runs: str, as_json: bool, **options: Any) -> None:
         raise click.UsageError("--json and --annotations: one of them")
     record = find_record(run, runs)
     found = _held(record, runs, options)
-    if found.comparison is None and (options["sarif"] is not None or options["annotations"]):
+    if found is None and (options["sarif"] is not None or options["annotations"]):
         raise UsageError("what was lost is told against a baseline: name one with --baseline, or set one")
     from benchbook.views.comment import comment_markdown
 
     report = _report(record, found)
     markdown = comment_markdown(report, options["name"])
     written = [] if options["out"] is None else [_written(options["out"], markdown)]
-    if options["sarif"] is not None or options["annotations"]:
+    if found is not None:
         written += _lost(record, found, options["sarif"], annotates=options["annotations"])
     posted = None if options["post"] is None else _post(options["post"], options["number"], markdown, options["name"])
     if as_json:
-        outcome = None if found.comparison is None else found.check.outcome
+        outcome = None if found is None else found.check.outcome
         names = [str(path) for path in written]
-        print_json({"run": found.run, "outcome": outcome, "posted": posted, "written": names, "comment": markdown})
+        print_json({"run": report.run, "outcome": outcome, "posted": posted, "written": names, "comment": markdown})
         return
     if options["out"] is None and not options["annotations"]:
         click.echo(markdown, nl=False)
@@ -73,8 +74,8 @@ def comment(run: str | None, runs: str, as_json: bool, **options: Any) -> None:
         click.echo(visible(_said(options["post"], posted)), err=True)
 
 
-def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult:
-    """The run against its baseline, as `benchbook gate` holds it; by itself where there is none."""
+def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult | None:
+    """The run against its baseline, as `benchbook gate` holds it; None where there is none."""
     from benchbook.comparison.records import baseline_record, read_baseline
     from benchbook.library.comparing import regression_gate
 
@@ -84,6 +85,8 @@ def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult:
         baseline = find_record(named, runs)
     elif read_baseline(runs) is not None:
         baseline = baseline_record(runs)
+    if baseline is None:
+        return None
     return regression_gate(
         record,
         baseline,
@@ -93,23 +96,26 @@ def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult:
     )
 
 
-def _report(record: Record, found: GateResult) -> CommentReport:
+def _report(record: Record, found: GateResult | None) -> CommentReport:
     from benchbook.evaluators.registry import evaluator_of
     from benchbook.views.comment import CommentReport
-    from benchbook.views.views import view_of
+    from benchbook.views.views import opening_of, view_of
 
     evaluator = evaluator_of(record)
     with tempfile.TemporaryDirectory(prefix="benchbook-comment-") as folder:
         derived = evaluator.derive(record, Path(folder))
-    opening = view_of(evaluator).opening
+    view = view_of(evaluator)
+    if view.opening is not None:
+        own = view.opening(derived)
+    else:
+        own = opening_of(view.summary(view.report(record, derived, rows_of(record))))
     return CommentReport(
-        run=found.run,
+        run=record.run_id if found is None else found.run,
         record_sha256=derived.manifest.journal_sha256,
-        own=None if opening is None else opening(derived),
-        score=found.score,
+        own=own,
         notices=tuple(getattr(derived.aggregates, "warnings", ())),
-        check=None if found.comparison is None else found.check,
-        comparison=found.comparison,
+        check=None if found is None else found.check,
+        comparison=None if found is None else found.comparison,
     )
 
 
@@ -122,7 +128,7 @@ def _written(path: Path, text: str) -> Path:
 def _lost(record: Record, found: GateResult, sarif: Path | None, *, annotates: bool) -> list[Path]:
     from benchbook.views import sarif as lost
 
-    assert found.comparison is not None  # noqa: S101 - asked for before
+    assert found.comparison is not None  # noqa: S101 - a baseline was asked about
     root = Path(os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or Path.cwd())
     items = lost.lost_items(record, found.comparison, found.check, root)
     n_lost = len(found.check.regressed) + len(found.check.missing)

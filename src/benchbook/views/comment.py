@@ -46,15 +46,14 @@ _TONES: Mapping[str, Tone] = {"holds": "good", "does_not_hold": "bad", "undecide
 
 @dataclass(frozen=True, slots=True)
 class CommentReport:
-    """A run, and what it is held against. `own` is the opening of its own report; None where nothing is decided by it.
+    """A run, and what it is held against. `own` is the opening of its own report.
 
     `check` and `comparison` are there where the run was held against a baseline.
     """
 
     run: str
     record_sha256: str
-    own: Opening | None
-    score: float | None = None
+    own: Opening
     notices: tuple[str, ...] = ()
     check: RegressionCheck | None = None
     comparison: Comparison | None = None
@@ -134,12 +133,9 @@ def _document(report: CommentReport, most: int) -> Document:
 def _opening(report: CommentReport) -> Opening:
     """The decision: of the run against its baseline, where it has one, else its own."""
     pair, check, own = report.comparison, report.check, report.own
-    known = () if own is None else own.facts
-    facts = [one for one in known if one.label not in ("Run", "Record")]
+    facts = [one for one in own.facts if one.label not in ("Run", "Record")]
     facts += [Fact("Run", shorten(report.run, _NAME)), Fact("Record", digest=report.record_sha256)]
     if check is None:
-        if own is None:
-            return Opening(f"Score {numbers.score(report.score, 'none')}", "none", facts=tuple(facts))
         return Opening(own.headline, own.tone, own.code, own.meaning, own.reasons, tuple(facts))
     meaning = [] if pair is None else [tables.verdict(pair)]
     if check.holds and check.shown is not None:
@@ -223,9 +219,6 @@ def _rest(n: int, most: int) -> tuple[Paragraph, ...]:
 def _by_itself(report: CommentReport) -> Section:
     """The run's own decision, which a baseline takes nothing from."""
     own = report.own
-    if own is None:
-        said: tuple[Block, ...] = (Paragraph(f"Score {numbers.score(report.score, 'none')} over all of its items."),)
-    else:
-        code = "" if own.code is None else f" ({own.code})"
-        said = (Paragraph(f"{own.headline}{code}."), *map(Paragraph, own.meaning), *own.reasons)
+    code = "" if own.code is None else f" ({own.code})"
+    said: tuple[Block, ...] = (Paragraph(f"{own.headline}{code}."), *map(Paragraph, own.meaning), *own.reasons)
     return Section("by-itself", "The run by itself", said)
