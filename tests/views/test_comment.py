@@ -6,12 +6,17 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchbook.comparison.compared import compare
 from benchbook.comparison.regressions import check_regressions
 from benchbook.evaluators.document import Listed, Opening
+from benchbook.text import one_line
 from benchbook.views.comment import MOST_CHARACTERS, CommentReport, comment_markdown, inert
+from benchbook.views.markdown import inline
 from compared import answer, answers, unanswered
+from support import examples
 from views.made_up import HOSTILE
 
 HASH = "c0ffee" * 10 + "1234"
@@ -123,6 +128,14 @@ def test_what_is_read_is_what_was_written() -> None:
     text = 'Ask @octocat or https://evil.example/?a=1 about #12 & "~bug" 0123abcdef!'
     found = shown(answers("a", answer("i", "yes")), answers("b", answer("i", text)))
     assert text in as_seen(found).replace("\u200b", "")
+
+
+@examples(100)
+@given(st.text(alphabet='@#!~%$&^*[]:/.wGH-12ab`\\\\<>|" \n_{}()+=x', max_size=40))
+def test_any_text_is_read_as_written_and_acted_upon_by_nobody(text: str) -> None:
+    seen = as_seen(f"| {inert(inline(text))} |")[2:-2]
+    assert seen.replace("\u200b", "") == one_line(text)
+    assert not re.search(r"@\w|#\d|://|www\.\w|\bGH-\d|[!$&]\d|[~%][\w\"]|\[[\w\[]", seen)
 
 
 def test_code_stays_as_it_is() -> None:
