@@ -87,7 +87,7 @@ _CODE = re.compile(r"(^(`{3,})text\n.*?^\2$|(?<!\\)`[^`\n]+`)", re.MULTILINE | r
 # Marks that are still read once Markdown is HTML, where no backslash and no reference is left of them: names of people
 # and groups, of items, milestones, labels and snippets, addresses, hashes. They are parted from what they would name.
 _ACTED_UPON = re.compile(
-    r"&\#64;|&\#38;|&\#58;(?=//)|www&\#46;|\\[#!$~^*\[](?=[\w&\"\\])|%(?=[\w\"])|\bgh-(?=\d)"
+    r"&\#64;|&\#38;|&\#58;(?=//)|www&\#46;|\\[#!$~^*\[](?=[\w&\"\\])|%(?=[\w\"\\])|\bgh-(?=\d)"
     r"|\b(?=[a-f]*[0-9])[0-9a-f]{7,}\b",
     re.IGNORECASE,
 )
