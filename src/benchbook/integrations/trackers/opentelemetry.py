@@ -33,9 +33,9 @@ def opened(endpoint: str | None, *, texts: bool) -> OpenTelemetryTracker:
     import requests
     from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 
-    address, session = _address(endpoint), requests.Session()
-    session.hooks["response"].append(_refuse_partial)
-    return OpenTelemetryTracker(OTLPLogExporter(endpoint=address, session=session), address)
+    address, session, replies = _address(endpoint), requests.Session(), _Replies()
+    session.hooks["response"].append(replies)
+    return OpenTelemetryTracker(OTLPLogExporter(endpoint=address, session=session), address, replies)
 
 
 class OpenTelemetryTracker:
@@ -44,12 +44,13 @@ class OpenTelemetryTracker:
     Raises: ImportError.
     """
 
-    def __init__(self, exporter: Any, where: str = "the exporter") -> None:
+    def __init__(self, exporter: Any, where: str = "the exporter", replies: _Replies | None = None) -> None:
         from opentelemetry.sdk import _logs
 
         self._logs = _logs
         self._exporter = exporter
         self._where = where
+        self._replies = replies
 
     def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
         run = results.run
@@ -92,7 +93,8 @@ class OpenTelemetryTracker:
 
         records, kept.records = kept.records, []
         if records and self._exporter.export(records) is not LogRecordExportResult.SUCCESS:
-            why = ", ".join(dict.fromkeys([*said[:1], *said[-1:]])) or "the export failed"
+            told = None if self._replies is None else self._replies.refused
+            why = told or ", ".join(dict.fromkeys([*said[:1], *said[-1:]])) or "the export failed"
             raise refused("otel", f"{self._where}: {why}")
 
 
@@ -159,16 +161,27 @@ def _address(endpoint: str | None) -> str:
     return checked_base_url(base, setting).removesuffix(_PATH) + _PATH
 
 
-def _refuse_partial(response: Any, *args: Any, **kwargs: Any) -> None:
-    """Raise where a collector took a part alone and says so in its reply, which the exporter does not read."""
-    del args, kwargs
-    if not response.ok or "protobuf" not in response.headers.get("content-type", ""):
-        return
-    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+class _Replies:
+    """The collector's replies: how it refused, in words. The exporter says no more than the status, and once a while.
 
-    found = ExportLogsServiceResponse.FromString(response.content).partial_success
-    if found.rejected_log_records:
-        raise TrackerError(f"{found.rejected_log_records} events were rejected: {shorten(found.error_message, 200)}")
+    Raises: TrackerError where it took a part alone and says so in its reply, which the exporter does not read.
+    """
+
+    def __init__(self) -> None:
+        self.refused: str | None = None
+
+    def __call__(self, response: Any, *args: Any, **kwargs: Any) -> None:
+        del args, kwargs
+        if not response.ok:
+            self.refused = f"status {response.status_code}: {shorten(response.text, 200) or response.reason}"
+        elif "protobuf" in response.headers.get("content-type", ""):
+            from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+
+            found = ExportLogsServiceResponse.FromString(response.content).partial_success
+            if found.rejected_log_records:
+                why = shorten(found.error_message, 200)
+                self.refused = f"{found.rejected_log_records} events were rejected: {why}"
+                raise TrackerError(self.refused)
 
 
 @contextmanager

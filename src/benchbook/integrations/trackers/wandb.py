@@ -60,6 +60,7 @@ class WandbTracker:
         settings = self._wandb.Settings(
             silent=True,
             console="off",
+            host=_PROJECT,  # in the place of the machine's name
             save_code=False,
             disable_git=True,
             x_disable_meta=True,
