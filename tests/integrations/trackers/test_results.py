@@ -10,6 +10,7 @@ import pytest
 
 import benchbook as bb
 from benchbook.errors import RecordError, UsageError
+from benchbook.integrations.trackers import results
 from benchbook.integrations.trackers.results import Results, SampleResult
 from benchbook.record.folder import Record
 from own_scorers import scored as scored_by
@@ -50,6 +51,11 @@ FAULTS: list[Seen] = [
 
 
 def test_a_sample_without_a_score_has_a_class_of_error_and_no_number(golden: Golden) -> None:
+    assert seen_in(golden("rubric_faults")) == FAULTS
+
+
+def test_samples_are_read_a_part_at_a_time(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "_BATCH", 5)  # of 12
     assert seen_in(golden("rubric_faults")) == FAULTS
 
 

@@ -252,6 +252,19 @@ def test_what_goes_wrong_in_sending_is_said_once_and_the_run_stands(
     assert (tmp_path / "sent" / "one").is_dir()
 
 
+def test_whatever_a_client_raises_is_no_fault_of_the_run(
+    tmp_path: Path, installed: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def send(self, results: Results, samples: Iterator[SampleResult]) -> str:
+            raise ZeroDivisionError(f"in a library below, with {next(samples).item_id}")
+
+    monkeypatch.setattr(kinds.TrackerKind, "opened", lambda kind, endpoint, *, texts: Broken())
+    found = scoring(tmp_path, "--send", "mlflow")
+    assert found.returncode == 0
+    assert "not sent: MLflow: could not be sent: in a library below, with a." in found.stderr.decode()
+
+
 def test_a_client_that_is_missing_is_known_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kinds, "find_spec", lambda library: None)
     found = scoring(tmp_path, "--send", "wandb")

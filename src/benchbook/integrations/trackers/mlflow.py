@@ -18,7 +18,7 @@ from typing import Any
 from benchbook.ask.providers.keys import redact
 from benchbook.integrations.trackers.evaluation_events import nanoseconds
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
-from benchbook.integrations.trackers.kinds import environment, refused
+from benchbook.integrations.trackers.kinds import environment
 from benchbook.integrations.trackers.results import Results, SampleResult
 from benchbook.integrations.trackers.sending import ItemsTable, items_table, run_facts, run_metrics, written_report
 from benchbook.text import plural
@@ -31,7 +31,7 @@ _NOT_IN_A_NAME = re.compile(r"[^\w\-. :/]", re.ASCII)  # of a metric or a parame
 _LONGEST_NAME, _LONGEST_VALUE = 250, 500
 # Nobody is told but the server; and whether that is there is known in seconds, where MLflow would try for minutes.
 _DEFAULTS = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2"}
-_MOST_AT_ONCE = 100  # parameters and tags; of metrics MLflow takes more
+_MOST_AT_ONCE = 100  # in one request
 
 
 def opened(endpoint: str | None, *, texts: bool) -> MlflowTracker:
@@ -39,7 +39,7 @@ def opened(endpoint: str | None, *, texts: bool) -> MlflowTracker:
     with environment(**_DEFAULTS):
         from mlflow import MlflowClient
 
-        with _failures(redact(endpoint or "")), _quiet():
+        with _quiet():
             return MlflowTracker(MlflowClient(tracking_uri=endpoint), texts=texts)
 
 
@@ -54,7 +54,7 @@ class MlflowTracker:
     def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
         name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or _EXPERIMENT
         table = items_table(samples, texts=self._texts)
-        with environment(**_DEFAULTS), _failures(self._where), _quiet():
+        with environment(**_DEFAULTS), _quiet():
             mlflow_run = self._run(results.run, name)
             run_id = mlflow_run.info.run_id
             self._log(run_id, results.run, mlflow_run.data)
@@ -82,7 +82,8 @@ class MlflowTracker:
         at_ms = nanoseconds(run.ended_at) // 1_000_000
         metrics = _named(run_metrics(run))
         changed = {key: value for key, value in metrics.items() if there.metrics.get(key) != value}
-        self._client.log_batch(run_id, metrics=[Metric(key, value, at_ms, 0) for key, value in changed.items()])
+        for some in _parts(changed):
+            self._client.log_batch(run_id, metrics=[Metric(key, value, at_ms, 0) for key, value in some.items()])
         facts = run_facts(run)
         tags = {f"benchbook.{key}": value for key, value in facts.items()} | {
             "mlflow.loggedArtifacts": json.dumps([{"path": _TABLE, "type": "table"}])
@@ -119,17 +120,6 @@ def _parts(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     names = list(values)
     for first in range(0, len(names), _MOST_AT_ONCE):
         yield {name: values[name] for name in names[first : first + _MOST_AT_ONCE]}
-
-
-@contextmanager
-def _failures(where: str) -> Iterator[None]:
-    """Raises: TrackerError for what the client raises while the block runs."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        yield
-    except (MlflowException, OSError) as error:
-        raise refused("mlflow", f"{where}: {error}" if where else error) from None
 
 
 @contextmanager

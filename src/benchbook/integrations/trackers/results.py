@@ -159,7 +159,7 @@ class Results:
     def _text(self, row: Mapping[str, Any]) -> SampleTexts:
         if self._columns.are_evaluations:
             seen = self._judged.seen(row["sample"])
-            return SampleTexts(seen.task or None, None, seen.text, None)
+            return SampleTexts(storable(seen.task) or None, None, storable(seen.text), None)
         prompt, expected = row.get("prompt"), row.get("expected")
         if prompt is None:
             prompt, expected = self._asked.get(row["item_id"], (None, None))
@@ -173,7 +173,7 @@ class Results:
     def _asked(self) -> dict[str, tuple[str, str | None]]:
         """Each item's prompt and expected answer, where the table of samples does not have them."""
         with recorded_evalset(self.record, self.record.started()) as evalset:
-            return {storable(one.id): (one.prompt, one.expected_answer) for one in evalset}
+            return {storable(one.id): (storable(one.prompt), _storable(one.expected_answer)) for one in evalset}
 
 
 # ── a row of samples.parquet ──────────────────────────────────────────────────────────────────────────────────────
@@ -258,6 +258,10 @@ def _reasons(row: Mapping[str, Any], *, with_texts: bool) -> Iterator[str]:
     yield from (one for one in row["reasons"] or () if one is not None)
     if with_texts and row.get("unscored"):
         yield row["unscored"]
+
+
+def _storable(text: str | None) -> str | None:
+    return None if text is None else storable(text)
 
 
 def _object(text: str | None) -> dict[str, Any]:

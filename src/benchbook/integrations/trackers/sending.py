@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from benchbook.errors import BenchbookError
 from benchbook.evaluators.registry import samples_type
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
-from benchbook.integrations.trackers.kinds import tracker_named
+from benchbook.integrations.trackers.kinds import refused, tracker_named
 from benchbook.integrations.trackers.results import Results, SampleResult
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
@@ -52,7 +53,6 @@ def send(record: Record, to: str | Tracker, *, endpoint: str | None = None, text
     TrackerError; RecordError.
     """
     results = Results(record, texts=texts)
-    tracker: Tracker = tracker_named(to).opened(endpoint, texts=texts) if isinstance(to, str) else to
     n_samples = n_unscored = 0
 
     def counted() -> Iterator[SampleResult]:
@@ -62,9 +62,23 @@ def send(record: Record, to: str | Tracker, *, endpoint: str | None = None, text
             n_unscored += not sample.scores
             yield sample
 
-    where = tracker.send(results, counted())
-    name = to if isinstance(to, str) else type(to).__name__
+    if isinstance(to, str):
+        name, where = to, _sent_to(to, endpoint, results, counted(), texts=texts)
+    else:
+        name, where = type(to).__name__, to.send(results, counted())
     return Sent(name, where, results.run.run_id, results.run.record_sha256, n_samples, n_unscored)
+
+
+def _sent_to(name: str, endpoint: str | None, results: Results, samples: Iterator[SampleResult], *, texts: bool) -> str:
+    """Raises: as `send`. A client raises whatever the libraries below it do: all of it is a TrackerError."""
+    kind = tracker_named(name)
+    try:
+        tracker: Tracker = kind.opened(endpoint, texts=texts)
+        return tracker.send(results, samples)
+    except BenchbookError:
+        raise
+    except Exception as error:
+        raise refused(name, error) from error
 
 
 def run_facts(run: EvaluationRun) -> dict[str, Any]:

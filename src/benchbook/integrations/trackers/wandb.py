@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.errors import UsageError
-from benchbook.integrations.trackers.kinds import environment, refused
+from benchbook.integrations.trackers.kinds import environment
 from benchbook.integrations.trackers.results import Results, SampleResult
 from benchbook.integrations.trackers.sending import items_table, run_facts, run_metrics, written_report
 from benchbook.text import plural
@@ -45,13 +45,10 @@ class WandbTracker:
         there = sorted((self._folder / "wandb").glob(f"offline-run-*-{uid}"))
         if there:
             return f"{there[0]} has it already; remove that folder to have it written anew"
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            kept = str(self._folder.resolve() / "wandb")  # tables, until they are uploaded
-            with environment(**_DEFAULTS, WANDB_DATA_DIR=kept):
-                folder = self._written(results, uid, table.columns, table.rows)
-        except (self._wandb.Error, OSError) as error:
-            raise refused("wandb", f"{self._folder}: {error}") from None
+        self._folder.mkdir(parents=True, exist_ok=True)
+        kept = str(self._folder.resolve() / "wandb")  # tables, until they are uploaded
+        with environment(**_DEFAULTS, WANDB_DATA_DIR=kept):
+            folder = self._written(results, uid, table.columns, table.rows)
         n_metrics = plural(len(run_metrics(results.run)), "metric")
         return f"{folder}: {n_metrics}, a table of items{table.words}; `wandb sync {folder}` uploads it"
 
