@@ -16,7 +16,7 @@ from typing import Any
 from benchbook.ask.providers.access import checked_base_url
 from benchbook.errors import UsageError
 from benchbook.integrations.trackers.evaluation_events import EVENT, EvaluationEvent, run_events, sample_events
-from benchbook.integrations.trackers.kinds import TrackerError, refused
+from benchbook.integrations.trackers.kinds import refused
 from benchbook.integrations.trackers.results import Results, SampleResult
 from benchbook.text import plural, shorten
 
@@ -92,10 +92,14 @@ class OpenTelemetryTracker:
         from opentelemetry.sdk._logs.export import LogRecordExportResult
 
         records, kept.records = kept.records, []
-        if records and self._exporter.export(records) is not LogRecordExportResult.SUCCESS:
-            told = None if self._replies is None else self._replies.refused
-            why = told or ", ".join(dict.fromkeys([*said[:1], *said[-1:]])) or "the export failed"
-            raise refused("otel", f"{self._where}: {why}")
+        try:
+            if not records or self._exporter.export(records) is LogRecordExportResult.SUCCESS:
+                return
+            raised = "the export failed"
+        except Exception as error:  # some versions let through what goes wrong in a session, others tell of it
+            raised = str(error)
+        told = None if self._replies is None else self._replies.refused
+        raise refused("otel", f"{self._where}: {told or ', '.join(dict.fromkeys([*said[:1], *said[-1:]])) or raised}")
 
 
 class _Kept:
@@ -164,7 +168,7 @@ def _address(endpoint: str | None) -> str:
 class _Replies:
     """The collector's replies: how it refused, in words. The exporter says no more than the status, and once a while.
 
-    Raises: TrackerError where it took a part alone and says so in its reply, which the exporter does not read.
+    Raises an error where it took a part alone and says so in its reply, which the exporter does not read.
     """
 
     def __init__(self) -> None:
@@ -181,7 +185,7 @@ class _Replies:
             if found.rejected_log_records:
                 why = shorten(found.error_message, 200)
                 self.refused = f"{found.rejected_log_records} events were rejected: {why}"
-                raise TrackerError(self.refused)
+                raise ValueError(self.refused)
 
 
 @contextmanager
