@@ -11,7 +11,7 @@ import pytest
 from benchbook.integrations.trackers.evaluation_events import nanoseconds, run_events, sample_events
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
 from benchbook.integrations.trackers.langfuse import run_scores, sample_scores
-from benchbook.integrations.trackers.results import Results, SampleResult, SampleTexts, ScoreResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult, SampleTexts, ScoreResult
 from benchbook.record.folder import Record
 
 Golden = Callable[[str], Record]
@@ -87,7 +87,7 @@ def test_texts_go_along_where_the_sample_has_them() -> None:
 
 
 def test_a_run_is_an_event_an_aggregate_and_one_for_its_decision(golden: Golden) -> None:
-    run = Results(golden("rubric_faults")).run
+    run = RecordResults(golden("rubric_faults")).run
     events = {one.attributes["gen_ai.evaluation.name"]: one.attributes for one in run_events(run)}
     rate = events["pass_rate"]
     assert rate["gen_ai.evaluation.score.value"] == 0.333333333
@@ -104,7 +104,7 @@ def test_a_run_is_an_event_an_aggregate_and_one_for_its_decision(golden: Golden)
 @pytest.mark.parametrize("name", SENT)
 def test_no_number_of_a_run_has_the_name_of_a_samples(golden: Golden, name: str) -> None:
     """Whoever takes the mean of one name's values mixes no aggregates in; and no two events have the same id."""
-    results = Results(golden(name))
+    results = RecordResults(golden(name))
     samples = [event.attributes for one in results.samples() for event in sample_events(results.run, one)]
     whole = [event.attributes for event in run_events(results.run)]
     of_samples, of_run = ({one["gen_ai.evaluation.name"] for one in events} for events in (samples, whole))
@@ -117,10 +117,10 @@ def test_no_number_of_a_run_has_the_name_of_a_samples(golden: Golden, name: str)
 @pytest.mark.parametrize("name", SENT)
 def test_no_prompt_and_no_answer_goes_along_unasked(golden: Golden, name: str) -> None:
     record = golden(name)
-    texts = {text for one in Results(record, texts=True).samples() for text in one.texts or () if text}
+    texts = {text for one in RecordResults(record, texts=True).samples() for text in one.texts or () if text}
     texts = {text for text in texts if len(text) > 3}  # a number may be anything's
     assert texts
-    results = Results(record)
+    results = RecordResults(record)
     sent = [[event.attributes for event in sample_events(results.run, one)] for one in results.samples()]
     sent += [list(sample_scores(results.run, one)) for one in results.samples()]
     sent += [[event.attributes for event in run_events(results.run)], list(run_scores(results.run))]
@@ -162,14 +162,14 @@ def test_an_unscored_sample_is_a_word_and_no_number() -> None:
 
 
 def test_a_verdict_is_a_word(golden: Golden) -> None:
-    results = Results(golden("judged_gaps"))
+    results = RecordResults(golden("judged_gaps"))
     scores = list(sample_scores(results.run, next(results.samples())))
     assert [one["value"] for one in scores] == [8, 2, 2, 2, 2, "PASS"]
     assert scores[-1]["name"] == "judge_protocol@v1.verdict"
 
 
 def test_aggregates_are_scores_of_the_runs_session(golden: Golden) -> None:
-    found = {one["name"]: one for one in run_scores(Results(golden("rubric_faults")).run)}
+    found = {one["name"]: one for one in run_scores(RecordResults(golden("rubric_faults")).run)}
     rate = found["rubric@v1.pass_rate"]
     assert (rate["sessionId"], rate["value"]) == ("rubric_faults", 0.333333333)
     assert (rate["metadata"]["interval"]["n"], rate["metadata"]["gate"]["holds"]) == (12, False)
@@ -179,7 +179,7 @@ def test_aggregates_are_scores_of_the_runs_session(golden: Golden) -> None:
 @pytest.mark.parametrize("name", SENT)
 def test_a_score_has_the_same_id_whenever_it_is_sent_and_no_other_has_it(golden: Golden, name: str) -> None:
     def scores() -> list[dict[str, object]]:
-        results = Results(golden(name))
+        results = RecordResults(golden(name))
         return [
             *(score for one in results.samples() for score in sample_scores(results.run, one)),
             *run_scores(results.run),

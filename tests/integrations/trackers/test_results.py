@@ -11,7 +11,7 @@ import pytest
 import benchbook as bb
 from benchbook.errors import RecordError, UsageError
 from benchbook.integrations.trackers import results
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.record.folder import Record
 from own_scorers import scored as scored_by
 from scored import ITEMS, scored
@@ -25,7 +25,7 @@ def seen(sample: SampleResult) -> Seen:
 
 
 def seen_in(record: Record) -> list[Seen]:
-    return [seen(one) for one in Results(record).samples()]
+    return [seen(one) for one in RecordResults(record).samples()]
 
 
 def rubric(total: float, accuracy: int, faithfulness: int | None) -> dict[str, float]:
@@ -60,7 +60,7 @@ def test_samples_are_read_a_part_at_a_time(golden: Golden, monkeypatch: pytest.M
 
 
 def test_reasons_are_the_evaluators_words(golden: Golden) -> None:
-    found = [one.reasons for one in Results(golden("rubric_faults")).samples()]
+    found = [one.reasons for one in RecordResults(golden("rubric_faults")).samples()]
     assert found[0] == ()
     assert found[2] == ("faithfulness_below_minimum",)
     assert found[5] == ("parse_error", "malformed_json", "accuracy_unscored", "faithfulness_unscored")
@@ -68,7 +68,7 @@ def test_reasons_are_the_evaluators_words(golden: Golden) -> None:
 
 def test_a_panel_has_the_panels_score_and_how_many_dissent(golden: Golden) -> None:
     """Judges a and, of odd items, all give accuracy 2; b and c give 0 of even ones. Judge b says nothing of i3."""
-    found = list(Results(golden("rubric_panel")).samples())
+    found = list(RecordResults(golden("rubric_panel")).samples())
     assert seen(found[0]) == ("i0", None, "fail", rubric(0.55, 0, 2))
     assert seen(found[1]) == ("i1", None, "pass", rubric(1.0, 2, 2))
     assert seen(found[3]) == ("i3", "parse_error", None, {})
@@ -77,9 +77,9 @@ def test_a_panel_has_the_panels_score_and_how_many_dissent(golden: Golden) -> No
 
 
 def test_repeats_are_samples_of_their_own_with_what_they_cost(golden: Golden) -> None:
-    found = list(Results(golden("rubric_repeats")).samples())
+    found = list(RecordResults(golden("rubric_repeats")).samples())
     assert [(one.item_id, one.repeat, one.sample) for one in found[7:10]] == [("i7", 0, 7), ("i0", 1, 8), ("i1", 1, 9)]
-    assert len({Results(golden("rubric_repeats")).run.uid(one.sample) for one in found}) == 24
+    assert len({RecordResults(golden("rubric_repeats")).run.uid(one.sample) for one in found}) == 24
     # Item n: 10 (n + 1) tokens at 1.5 dollars a million, and n + 1 at 6: (n + 1) 0.000021.
     assert [one.cost_usd for one in found[:3]] == pytest.approx([0.000021, 0.000042, 0.000063])
 
@@ -103,7 +103,7 @@ def test_correctness(golden: Golden) -> None:
 
 def test_an_evaluation_that_is_invalid_has_no_score(golden: Golden) -> None:
     """One whose four scores were read all the same, too: it is in no statistic (P4.2)."""
-    found = list(Results(golden("judged_gaps")).samples())
+    found = list(RecordResults(golden("judged_gaps")).samples())
     dimensions = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS")
     assert seen(found[0]) == ("q0 / base / j / 1", None, "PASS", {"overall_score": 8} | dict.fromkeys(dimensions, 2))
     assert [(one.lowest, one.highest) for one in found[0].scores] == [(0, 8), (0, 2), (0, 2), (0, 2), (0, 2)]
@@ -127,25 +127,25 @@ def test_a_function_of_ones_own(tmp_path: Path) -> None:
     assert seen_in(run.record) == [
         ("i0", None, "pass", {"score": 1.0, "values.off": 0.0}),
         ("i1", None, "fail", {"score": 0.5, "values.off": 1.0}),
-        ("i2", "scorer_fault", None, {}),  # "three" is no number
-        ("i3", "scorer_fault", None, {}),
+        ("i2", "unscored", None, {}),  # "three" is no number
+        ("i3", "unscored", None, {}),
         ("i4", None, "fail", {"score": 0.0}),
         ("i5", None, "fail", {"score": 0.0}),
     ]
-    quiet, told = (list(Results(run.record, texts=texts).samples())[2].reasons for texts in (False, True))
+    quiet, told = (list(RecordResults(run.record, texts=texts).samples())[2].reasons for texts in (False, True))
     assert "three" not in str(quiet)
     assert "three" in str(told)
 
 
 def test_a_run_that_crashed_is_scored_as_its_rule_says(tmp_path: Path) -> None:
     scored(tmp_path, None, run_status="crashed")
-    found = Results(Record(tmp_path / "runs" / "run"))
+    found = RecordResults(Record(tmp_path / "runs" / "run"))
     assert found.run.decision == "fail"
     assert {seen(one)[1:3] for one in found.samples()} == {("crashed", "fail")}
 
 
 def test_the_run_has_its_identity_its_numbers_and_their_intervals(golden: Golden) -> None:
-    run = Results(golden("rubric_faults")).run
+    run = RecordResults(golden("rubric_faults")).run
     assert (run.evaluator, run.name_and_version) == ("rubric@v1", ("rubric", "v1"))
     assert run.record_sha256 == "bb5856968e8d5b9b16d06873b6296c14b6532b0a2be4673728e71565e8b41faf"
     assert (run.model, run.judges, run.decision) == ("openai/m@2026-01-01", ("openai/j@2026-01-01",), "INCONCLUSIVE")
@@ -160,11 +160,11 @@ def test_the_run_has_its_identity_its_numbers_and_their_intervals(golden: Golden
 
 def test_texts_are_there_where_they_are_asked_for(golden: Golden) -> None:
     """Prompts are not in a rubric's table: they come from the record's own eval set."""
-    assert all(one.texts is None for one in Results(golden("rubric_faults")).samples())
-    first = next(Results(golden("rubric_faults"), texts=True).samples()).texts
+    assert all(one.texts is None for one in RecordResults(golden("rubric_faults")).samples())
+    first = next(RecordResults(golden("rubric_faults"), texts=True).samples()).texts
     assert first is not None
     assert first == ("What is 0 + 1?", "1", "1", "So it is.")
-    judged = next(Results(golden("judged_gaps"), texts=True).samples()).texts
+    judged = next(RecordResults(golden("judged_gaps"), texts=True).samples()).texts
     assert judged is not None
     assert judged.prompt
     assert judged.answer
@@ -176,7 +176,7 @@ def test_texts_are_there_where_they_are_asked_for(golden: Golden) -> None:
 )
 def test_what_has_no_results_is_refused(golden: Golden, name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        Results(golden(name))
+        RecordResults(golden(name))
 
 
 def test_a_table_that_was_changed_is_not_sent_under_the_records_hash(golden: Golden, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_table_that_was_changed_is_not_sent_under_the_records_hash(golden: Gol
     record = Record(tmp_path / "score_a")
     shutil.copy(golden("score_b").samples, record.samples)
     with pytest.raises(RecordError, match="does not have the hash"):
-        Results(record)
+        RecordResults(record)
 
 
 def test_the_call_that_was_evaluated_is_named_by_the_predictions_row(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_the_call_that_was_evaluated_is_named_by_the_predictions_row(tmp_path: P
         {"item_id": "b", "predicted": "Paris", "trace_id": "0" * 32, "span_id": 7, "response_id": "chatcmpl-1"},
     ]
     scored(tmp_path, rows)
-    found = list(Results(Record(tmp_path / "runs" / "run")).samples())
+    found = list(RecordResults(Record(tmp_path / "runs" / "run")).samples())
     assert (found[0].trace_id, found[0].span_id) == ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
     assert (found[1].trace_id, found[1].span_id, found[1].response_id) == (None, None, "chatcmpl-1")
     assert found[2].trace_id is None

@@ -16,7 +16,7 @@ from benchbook.errors import UsageError
 from benchbook.integrations.trackers import kinds, sending
 from benchbook.integrations.trackers.kinds import TRACKERS, TrackerError, environment, refused, tracker_named
 from benchbook.integrations.trackers.opentelemetry import _address
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.integrations.trackers.sending import items_table, run_metrics, send, written_report
 from benchbook.record.folder import Record
 from running import benchbook_here
@@ -31,13 +31,13 @@ class Keeping:
     def __init__(self) -> None:
         self.samples: list[SampleResult] = []
 
-    def send(self, results: Results, samples: Iterator[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterator[SampleResult]) -> str:
         self.samples = list(samples)
         return f"{results.run.run_id}, kept"
 
 
 class Refusing:
-    def send(self, results: Results, samples: Iterator[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterator[SampleResult]) -> str:
         raise refused("otel", f"http://localhost:4318: {results.run.run_id} is not wanted")
 
 
@@ -164,33 +164,33 @@ def test_an_address_that_is_none_or_holds_a_key_is_refused(endpoint: str) -> Non
 
 
 def test_an_unscored_sample_is_a_row_with_empty_cells(golden: Golden) -> None:
-    table = items_table(Results(golden("rubric_faults")).samples(), texts=False)
+    table = items_table(RecordResults(golden("rubric_faults")).samples(), texts=False)
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert (rows[3]["error"], rows[3]["label"], rows[3]["sample_score"], rows[3]["accuracy_score"]) == (
         "request", None, None, None,
     )  # fmt: skip
     assert (rows[1]["label"], rows[1]["sample_score"], rows[1]["reasons"]) == ("fail", 0.55, "accuracy_below_minimum")
     assert not {"prompt", "answer"} & {*table.columns}
-    told = items_table(Results(golden("rubric_faults"), texts=True).samples(), texts=True)
+    told = items_table(RecordResults(golden("rubric_faults"), texts=True).samples(), texts=True)
     assert dict(zip(told.columns, told.rows[0], strict=True))["prompt"] == "What is 0 + 1?"
 
 
 def test_a_table_ends_and_says_so(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "MOST_ROWS", 5)
-    table = items_table(Results(golden("rubric_faults")).samples(), texts=False)
+    table = items_table(RecordResults(golden("rubric_faults")).samples(), texts=False)
     assert (len(table.rows), table.n_samples, table.words) == (5, 12, ", the first 5 of 12 samples")
 
 
 def test_metrics_are_all_numbers_and_the_bounds_that_are_known(golden: Golden) -> None:
-    found = run_metrics(Results(golden("rubric_faults")).run)
+    found = run_metrics(RecordResults(golden("rubric_faults")).run)
     assert (found["pass_rate"], found["n_scored"]) == (0.333333333, 7)
     assert found["pass_rate.low"] < 1 / 3 < found["pass_rate.high"]
     assert "latency_e2e_p95_ms.high" not in found
-    assert run_metrics(Results(golden("rubric_repeats")).run)["candidate_cost_usd"] == pytest.approx(0.002268)
+    assert run_metrics(RecordResults(golden("rubric_repeats")).run)["candidate_cost_usd"] == pytest.approx(0.002268)
 
 
 def test_the_report_goes_along_whole_where_texts_may(golden: Golden, tmp_path: Path) -> None:
-    results = Results(golden("rubric_faults"))
+    results = RecordResults(golden("rubric_faults"))
     (summary,) = written_report(results, tmp_path, texts=False)
     assert summary.name == "summary.md"
     assert "alert(1)" not in summary.read_text(encoding="utf-8")
@@ -256,7 +256,7 @@ def test_whatever_a_client_raises_is_no_fault_of_the_run(
     tmp_path: Path, installed: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken:
-        def send(self, results: Results, samples: Iterator[SampleResult]) -> str:
+        def send(self, results: RecordResults, samples: Iterator[SampleResult]) -> str:
             raise ZeroDivisionError(f"in a library below, with {next(samples).item_id}")
 
     monkeypatch.setattr(kinds.TrackerKind, "opened", lambda kind, endpoint, *, texts: Broken())

@@ -18,7 +18,7 @@ from benchbook.ask.providers.access import checked_base_url
 from benchbook.integrations.trackers.evaluation_events import known
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
 from benchbook.integrations.trackers.kinds import TRACKERS, refused
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.integrations.trackers.sending import run_facts
 from benchbook.text import plural, shorten
 
@@ -54,7 +54,7 @@ class LangfuseTracker:
         self._client = client
         self._where = where
 
-    def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterable[SampleResult]) -> str:
         run = results.run
 
         def scores() -> Iterator[dict[str, Any]]:

@@ -19,7 +19,7 @@ from benchbook.ask.providers.keys import redact
 from benchbook.integrations.trackers.evaluation_events import nanoseconds
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
 from benchbook.integrations.trackers.kinds import environment
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.integrations.trackers.sending import ItemsTable, items_table, run_facts, run_metrics, written_report
 from benchbook.text import plural
 from benchbook.writing import write_file
@@ -51,7 +51,7 @@ class MlflowTracker:
         self._texts = texts
         self._where = redact(str(client.tracking_uri))
 
-    def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterable[SampleResult]) -> str:
         name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or _EXPERIMENT
         table = items_table(samples, texts=self._texts)
         with environment(**_DEFAULTS), _quiet():
@@ -95,7 +95,7 @@ class MlflowTracker:
             self._client.log_batch(run_id, params=[Param(key, _short(value)) for key, value in some.items()])
         self._client.log_batch(run_id, tags=[RunTag(key, _short(value)) for key, value in (tags | decided).items()])
 
-    def _attach(self, run_id: str, results: Results, table: ItemsTable) -> None:
+    def _attach(self, run_id: str, results: RecordResults, table: ItemsTable) -> None:
         """The report, and the items as MLflow's own tables are kept."""
         with tempfile.TemporaryDirectory(prefix="benchbook-mlflow-") as name:
             folder = Path(name)

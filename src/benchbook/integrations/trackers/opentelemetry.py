@@ -17,7 +17,7 @@ from benchbook.ask.providers.access import checked_base_url
 from benchbook.errors import UsageError
 from benchbook.integrations.trackers.evaluation_events import EVENT, EvaluationEvent, run_events, sample_events
 from benchbook.integrations.trackers.kinds import refused
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.text import plural, shorten
 
 _DEFAULT, _PATH = "http://localhost:4318", "/v1/logs"
@@ -52,7 +52,7 @@ class OpenTelemetryTracker:
         self._where = where
         self._replies = replies
 
-    def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterable[SampleResult]) -> str:
         run = results.run
 
         def events() -> Iterator[EvaluationEvent]:

@@ -77,7 +77,7 @@ class SampleResult(msgspec.Struct, frozen=True, kw_only=True):
     texts: SampleTexts | None = None
 
 
-class Results:
+class RecordResults:
     """The results of a record whose run has come to its end.
 
     Raises: UsageError for one that has not, and for a dry run; RecordError where its derived files are not whole.
@@ -244,7 +244,7 @@ def _error_of(row: Mapping[str, Any], *, is_evaluation: bool) -> str | None:
     error = row.get("error")
     if row["score"] is not None:
         return error if error in ("crashed", "timed_out") else None
-    return row.get("evaluator_error") or ("scorer_fault" if row.get("unscored") else "_OTHER")
+    return row.get("evaluator_error") or ("unscored" if row.get("unscored") else "_OTHER")
 
 
 def _label(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from benchbook.errors import BenchbookError
 from benchbook.evaluators.registry import samples_type
 from benchbook.integrations.trackers.evaluation_run import EvaluationRun
 from benchbook.integrations.trackers.kinds import refused, tracker_named
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.views.markdown import markdown_page
@@ -24,7 +24,7 @@ from benchbook.views.views import view_of, write_pieces
 class Tracker(Protocol):
     """Somewhere that results go. One is made for each record that is sent."""
 
-    def send(self, results: Results, samples: Iterator[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterator[SampleResult]) -> str:
         """Send a run and all its samples, and say where they can be looked at.
 
         Raises: TrackerError; UsageError where something is missing that the caller has to give.
@@ -52,7 +52,7 @@ def send(record: Record, to: str | Tracker, *, endpoint: str | None = None, text
     Raises: UsageError for a tracker that is not known or not installed, and for a run that has not come to its end;
     TrackerError; RecordError.
     """
-    results = Results(record, texts=texts)
+    results = RecordResults(record, texts=texts)
     n_samples = n_unscored = 0
 
     def counted() -> Iterator[SampleResult]:
@@ -69,7 +69,9 @@ def send(record: Record, to: str | Tracker, *, endpoint: str | None = None, text
     return Sent(name, where, results.run.run_id, results.run.record_sha256, n_samples, n_unscored)
 
 
-def _sent_to(name: str, endpoint: str | None, results: Results, samples: Iterator[SampleResult], *, texts: bool) -> str:
+def _sent_to(
+    name: str, endpoint: str | None, results: RecordResults, samples: Iterator[SampleResult], *, texts: bool
+) -> str:
     """Raises: as `send`. A client raises whatever the libraries below it do: all of it is a TrackerError."""
     kind = tracker_named(name)
     try:
@@ -157,7 +159,7 @@ def run_metrics(run: EvaluationRun) -> dict[str, float]:
     return found
 
 
-def written_report(results: Results, folder: Path, *, texts: bool) -> list[Path]:
+def written_report(results: RecordResults, folder: Path, *, texts: bool) -> list[Path]:
     """The report in a folder: whole where texts may go along, else as it is shown on a terminal, without any item."""
     view = view_of(results.evaluator)
     row_type = samples_type(results.record)

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchbook.errors import UsageError
 from benchbook.integrations.trackers.kinds import environment
-from benchbook.integrations.trackers.results import Results, SampleResult
+from benchbook.integrations.trackers.results import RecordResults, SampleResult
 from benchbook.integrations.trackers.sending import items_table, run_facts, run_metrics, written_report
 from benchbook.text import plural
 
@@ -39,7 +39,7 @@ class WandbTracker:
         self._folder = Path(folder)
         self._texts = texts
 
-    def send(self, results: Results, samples: Iterable[SampleResult]) -> str:
+    def send(self, results: RecordResults, samples: Iterable[SampleResult]) -> str:
         uid = results.run.uid("wandb", self._texts)
         table = items_table(samples, texts=self._texts)
         there = sorted((self._folder / "wandb").glob(f"offline-run-*-{uid}"))
@@ -52,7 +52,7 @@ class WandbTracker:
         n_metrics = plural(len(run_metrics(results.run)), "metric")
         return f"{folder}: {n_metrics}, a table of items{table.words}; `wandb sync {folder}` uploads it"
 
-    def _written(self, results: Results, uid: str, columns: list[str], rows: list[list[Any]]) -> Path:
+    def _written(self, results: RecordResults, uid: str, columns: list[str], rows: list[list[Any]]) -> Path:
         run = results.run
         settings = self._wandb.Settings(
             silent=True,
