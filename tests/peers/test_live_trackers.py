@@ -140,7 +140,7 @@ def test_mlflow(sent: Sent, record: Path, tmp_path: Path) -> None:
     rows = [dict(zip(found["table"]["columns"], row, strict=True)) for row in found["table"]["data"]]
     assert {row["item_id"]: row["error"] for row in rows if row["sample_score"] is None} == UNSCORED
     assert PROMPT not in json.dumps([found["table"], found["summary"], found["params"], found["tags"]])
-    assert "could not be sent: http://127.0.0.1:9" in found["unreachable"]
+    assert "MLflow: could not be sent: API request to http://127.0.0.1:9" in found["unreachable"]
 
 
 def test_wandb(sent: Sent, record: Path, tmp_path: Path) -> None:
