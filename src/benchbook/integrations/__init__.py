@@ -6,4 +6,5 @@ checkpoint_evaluation   the same for a loop of one's own.
 scalar_log              scalars into TensorBoard's event files.
 forges                  one comment on a pull or merge request, of GitHub or GitLab.
 pytest_plugin           a test for each item that a run and its baseline share.
+trackers                results sent to OpenTelemetry, Langfuse, MLflow and W&B.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -270,6 +271,22 @@ def test_a_client_that_is_missing_is_known_before_the_run(tmp_path: Path, monkey
     found = scoring(tmp_path, "--send", "wandb")
     assert found.returncode == 2
     assert not (tmp_path / "sent").exists()
+
+
+@pytest.mark.parametrize("command", [("run",), ("judge", "run"), ("score", "--evalset", "items.jsonl")])
+def test_every_command_that_makes_runs_looks_before_it_asks(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "find_spec", lambda library: None)
+    found = benchbook_here(*command, "--send", "otel", cwd=tmp_path)
+    assert found.returncode == 2
+    assert "sending to OpenTelemetry needs an extra" in found.stderr.decode()
+
+
+@pytest.mark.parametrize("name", TRACKERS)
+def test_a_trackers_module_is_loaded_without_its_client(name: str) -> None:
+    """Whatever walks through all modules, a packager or a test, needs no extra."""
+    assert importlib.import_module(f"benchbook.integrations.trackers.{TRACKERS[name].module}").opened
 
 
 def test_a_dry_run_is_not_sent(tmp_path: Path, installed: Keeping) -> None:
