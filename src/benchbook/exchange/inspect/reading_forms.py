@@ -31,7 +31,7 @@ class InspectConfig(msgspec.Struct):
 
 
 class InspectSpec(msgspec.Struct):
-    """What was evaluated."""
+    """The eval that ran."""
 
     task: str
     model: str
