@@ -31,7 +31,7 @@ from benchbook.text import plural, shorten
 
 NOT_PASSED = "not_passed"
 NOT_SAID = "the log says nothing of it"
-NO_SCORER = "no scorer of the log has a scale from 0 to 1"
+NO_SCALE = "no scorer of the log has a scale from 0 to 1"
 _MOST_REASONS = 20  # that are listed
 _MOST_KINDS = 1_000  # of them that are counted apart: a message may be another each time
 _OTHER = "other reasons"
@@ -117,8 +117,9 @@ class ImportedMetric(Metric):
     def decision(
         self, verdict: Verdict, reason: str | None, aggregates: Any, counted: Counted
     ) -> Decision | RunVerdict:
-        if verdict == "fail" and not self.log.scorers and self.log.status in ("complete", "not_known"):
-            return RunVerdict(verdict="unavailable", reason="the log has answers, and no scores")
+        if verdict == "fail" and self.headline is None and self.log.status in ("complete", "not_known"):
+            gave = isinstance(counted.metric, _OfRun) and counted.metric.gave_values
+            return RunVerdict(verdict="unavailable", reason=NO_SCALE if gave else "the log has answers, and no scores")
         return super().decision(verdict, reason, aggregates, counted)
 
 
@@ -144,6 +145,11 @@ class _OfRun(ImportedMetric):
     @property
     def n_guessed(self) -> int:
         return sum(one.n_guessed for one in self._sums.values())
+
+    @property
+    def gave_values(self) -> bool:
+        """True if any scorer gave a value to any sample."""
+        return any(one.n for one in self._sums.values())
 
     def means(self) -> dict[str, ScorerMean]:
         """Each scorer's mean on its own scale, in the order of the log."""
@@ -211,7 +217,8 @@ class _OfRun(ImportedMetric):
 
     def _why_unscored(self, outcome: ImportedOutcome) -> str | None:
         if self.headline is None:
-            return "the log has no scores" if not self.log.scorers else NO_SCORER
+            has_values = any(one.value is not None for one in outcome.scores.values())
+            return NO_SCALE if has_values else "the log has no score of it"
         score = outcome.scores.get(self.headline.name)
         if score is None:
             return f"{self.headline.name} says nothing of it"
