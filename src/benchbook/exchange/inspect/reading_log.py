@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from benchbook.errors import InputError
 from benchbook.exchange.inspect.reading_claims import fields_of, scores_of_results
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
 from benchbook.exchange.inspect.reading_header import log_header
@@ -16,6 +17,7 @@ from benchbook.exchange.inspect.reading_values import ScoreNames
 from benchbook.exchange.log import ForeignLog, LogNote, LogSample
 from benchbook.text import plural
 
+_VERSIONS = range(1, 4)
 _FIRST = 10  # samples that are looked at for scorers whose values have several parts
 
 # What may be noticed of samples: of whatever, and what of it.
@@ -31,7 +33,10 @@ class InspectLog(ForeignLog):
     """Reads samples from whatever `_held` gives."""
 
     def __init__(self, path: Path, header: InspectHeader, form: str) -> None:
-        """Raises: InputError where the first samples make no sense."""
+        """Raises: InputError for a version that is not known, and where the first samples make no sense."""
+        if header.version not in _VERSIONS:
+            expected = f"{_VERSIONS[0]} to {_VERSIONS[-1]}"
+            raise InputError(path, field="version", found=str(header.version), expected=expected)
         self.files = {path.name: path}
         self._path, self._own_notes = path, list[LogNote]()
         results = scores_of_results(header.results)
