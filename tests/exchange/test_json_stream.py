@@ -54,6 +54,21 @@ def test_elements_and_rest_are_what_json_reads(
     assert rest == {**others, "outer": {"xa": None, "inner": [], **others}, "xend": None}
 
 
+@pytest.mark.parametrize("levels", [11, 12, 13, 14, 40])
+@pytest.mark.parametrize("chunk", [7, 64, 1 << 20])
+def test_an_element_may_have_any_number_of_levels(levels: int, chunk: int) -> None:
+    """Those of a few levels are passed at once, deeper ones and those that a chunk cuts bracket by bracket."""
+    deep: Any = ["a]}"]
+    for _ in range(levels - 1):
+        deep = [deep, {"x": "}"}]
+    elements = [{"k": [1, {"a": 2}]}, deep, {"k": [deep, deep]}, []]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_stream, "_CHUNK", chunk)
+        found, array = _pieces(json.dumps({"a": elements, "b": deep}).encode(), ("a",), without=[("b",)])
+    assert [json.loads(one) for one in found] == elements
+    assert (json.loads(array.before + b"]}"), json.loads(array.rest)) == ({"a": []}, {"a": [], "b": None})
+
+
 @given(st.lists(_ELEMENT, max_size=4), st.integers(1, 9))
 def test_a_file_may_be_the_array(elements: list[Any], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -105,6 +120,21 @@ def test_an_error_says_where_it_stops_making_sense(text: bytes, said: str) -> No
     with pytest.raises(InputError) as raised:
         _pieces(text, ("a",), most_bytes=99)
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(b'"' * 1_500_000, id="quotes"),
+        pytest.param(b'["x",' * 300_000, id="open brackets"),
+        pytest.param(b'"' + b"\\" * 1_500_000, id="backslashes"),
+        pytest.param(b"[{}]," * 300_000, id="closed ones"),
+    ],
+)
+def test_no_text_is_looked_at_again_and_again(text: bytes) -> None:
+    """Each of these took hours where what a piece begins was tried anew at each of its characters."""
+    with pytest.raises(InputError):
+        _pieces(b'{"a":[{"b":' + text, ("a",))
 
 
 def test_memory_does_not_grow_with_the_array(tmp_path: Path) -> None:

@@ -17,18 +17,18 @@ from benchbook.text import plural, quoted
 
 _CHUNK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
-_DEEPEST = 500  # around the array; what is in an element is counted by whoever decodes it
+_DEEPEST = 1_000  # brackets; whoever decodes an element may take fewer
 _LONGEST_KEY = 1024
 
 # Possessive throughout: nothing is tried twice, and no stack grows with the length of a text.
 _MARK = re.compile(rb'["\[\]{}]')
-_TEXTS = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)  # always, if only nothing
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-# Up to the bracket that closes what is open, whatever opens and closes before it; but few levels of that.
-_PASSED = rb'[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"'
+_PLAIN = rb'[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"'
 _LEVELS = 12
-_CLOSING = re.compile(
-    reduce(lambda inner, _: rb"(?:%b|[\[{]%b)*+[\]}]" % (_PASSED, inner), range(_LEVELS), rb"(?:%b)*+[\]}]" % _PASSED),
+# All that stands whole in a piece: texts, and brackets that close again and hold few levels. It matches nothing, too;
+# after it comes a bracket, a text that goes on in the next piece, or the piece's end. So no text is looked at again.
+_WHOLE = re.compile(
+    rb"(?:%b)*+" % reduce(lambda inner, _: rb"%b|[\[{](?:%b)*+[\]}]" % (_PLAIN, inner), range(_LEVELS), _PLAIN),
     re.DOTALL,
 )
 
@@ -98,7 +98,6 @@ class _Scan:
         self._in = _In.REST
         self._open: list[tuple[str | None, bool]] = []  # brackets around: the key of each, and if it is an object's
         self._depth = 0  # of brackets, since what is no rest began
-        self._unclosed = 0  # so deep, it is not closed in this chunk, or holds too many levels to pass at once
         self._watched = max(map(len, (array.keys, *array.without)))  # so deep are keys of interest
         self._in_string = False
         self._text = bytearray()  # of the last string that may be a key
@@ -113,7 +112,7 @@ class _Scan:
             if chunk[at] in _OPENING:
                 done = self._opens(chunk, done, at)
             elif self._in is _In.ELEMENT:
-                self._ends_level()
+                self._depth -= 1
                 if not self._depth:
                     self._take(chunk[done : at + 1])
                     done, self._in = at + 1, _In.ARRAY
@@ -133,6 +132,8 @@ class _Scan:
         """A bracket that opens; returns up to where the chunk is done."""
         if self._in in (_In.ELEMENT, _In.LEFT_OUT):
             self._depth += 1
+            if self._depth > _DEEPEST:
+                raise self._too_deep()
             return done
         if self._in is _In.ARRAY:
             self._take(chunk[done:at])
@@ -144,7 +145,7 @@ class _Scan:
 
     def _opens_in_rest(self, chunk: bytes, done: int, at: int) -> int:
         if len(self._open) == _DEEPEST:
-            raise InputError(self.array.path, found="JSON nested too deeply", expected=f"at most {_DEEPEST} levels")
+            raise self._too_deep()
         is_object = chunk[at] == _OBJECT
         of_object = bool(self._open) and self._open[-1][1]
         key = self._text.decode(errors="replace") if of_object and len(self._open) <= self._watched else None
@@ -167,7 +168,7 @@ class _Scan:
     def _closes(self, chunk: bytes, done: int, at: int) -> int:
         """A bracket that closes, and no element's."""
         if self._in is _In.LEFT_OUT:
-            self._ends_level()
+            self._depth -= 1
             if self._depth:
                 return done
             self._in = _In.REST
@@ -182,29 +183,21 @@ class _Scan:
         self._open.pop()
         return done
 
-    def _ends_level(self) -> None:
-        self._depth -= 1
-        self._unclosed = min(self._unclosed, self._depth)
-
     def _brackets(self, chunk: bytes) -> Iterator[int]:
         """The places of the brackets that stand in no string; where only what ends matters, not of those between."""
-        at, self.unread, self._unclosed = 0, b"", 0
+        at, self.unread = 0, b""
         while at <= len(chunk):
             if self._in_string:
                 at = self._through_string(chunk, at)
                 continue
-            if self._in in (_In.ELEMENT, _In.LEFT_OUT) and self._depth > self._unclosed:
-                if closing := _CLOSING.match(chunk, at):
-                    at = closing.end()
-                    yield at - 1
-                    continue
-                self._unclosed = self._depth
-            if not self._may_be_key() and (texts := _TEXTS.match(chunk, at)):
-                at = texts.end()
-            mark = _MARK.search(chunk, at)
-            if not mark:
+            if self._in is not _In.ARRAY and not self._may_be_key() and (whole := _WHOLE.match(chunk, at)):
+                at = whole.end() + 1
+            elif mark := _MARK.search(chunk, at):
+                at = mark.end()
+            else:
                 return
-            at = mark.end()
+            if at > len(chunk):
+                return
             if chunk[at - 1] == _QUOTE:
                 self._in_string = True
                 self._text.clear()
@@ -240,6 +233,9 @@ class _Scan:
         kept += piece
         if len(kept) > self.array.most_bytes:
             raise self._broken("more than can be held", f"at most {plural(self.array.most_bytes, 'byte')} in one piece")
+
+    def _too_deep(self) -> InputError:
+        return self._broken("JSON nested too deeply", f"at most {_DEEPEST} levels")
 
     def _broken(self, found: str, expected: str | None = None) -> InputError:
         name = ".".join(self.array.keys)
