@@ -366,10 +366,16 @@ def test_a_group_has_its_tasks_samples(tmp_path: Path, value: float, formula: st
 
 @pytest.mark.parametrize(
     ("version", "formula"),
-    [("0.4.13", "stderr_of_means"), ("0.4.12", "pooled_stderr"), ("0.4.9.2", "pooled_stderr"), ("0.4.2", None)],
+    [
+        (None, "pooled_stderr"),
+        ("0.4.13", "stderr_of_means"),
+        ("0.4.12", "pooled_stderr"),
+        ("0.4.9.2", "pooled_stderr"),
+        ("0.4.2", None),
+    ],
 )
 def test_the_error_of_an_unweighted_mean_differs_between_versions(
-    tmp_path: Path, version: str, formula: str | None
+    tmp_path: Path, version: str | None, formula: str | None
 ) -> None:
     stated = _grouped({"acc,none": 2 / 3, "acc_stderr,none": 0.25}, lm_eval_version=version)
     claims = {one.where: one for one in logs_of(write_run(tmp_path, stated, SAMPLES))["both"].header.claims}
@@ -377,7 +383,7 @@ def test_the_error_of_an_unweighted_mean_differs_between_versions(
 
 
 def test_how_old_versions_pooled_errors_is_not_told(tmp_path: Path) -> None:
-    stated = _grouped({"acc,none": 0.5, "acc_stderr,none": 0.25}, lm_eval_version=None)
+    stated = _grouped({"acc,none": 0.5, "acc_stderr,none": 0.25}, lm_eval_version=None, **{"n-samples": None})
     claims = {one.where: one for one in logs_of(write_run(tmp_path, stated, SAMPLES))["both"].header.claims}
     assert claims["results.both.acc_stderr,none"].formula is None
 

@@ -130,7 +130,10 @@ class Results(msgspec.Struct, kw_only=True):
             return None
 
     def version(self) -> tuple[int, ...]:
-        """The harness's version as numbers; none where the file does not state it."""
+        """The harness's version as numbers; none where the file does not tell. 0.4.3 counts samples, and is the last
+        that does not state it."""
+        if self.lm_eval_version is None and self.n_samples is not None:
+            return 0, 4, 3
         return tuple(int(part) for part in re.findall(r"\d{1,6}", (self.lm_eval_version or "").partition("+")[0])[:4])
 
 
