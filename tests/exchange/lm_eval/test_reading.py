@@ -388,6 +388,25 @@ def test_how_old_versions_pooled_errors_is_not_told(tmp_path: Path) -> None:
     assert claims["results.both.acc_stderr,none"].formula is None
 
 
+@pytest.mark.parametrize(
+    ("version", "error", "formula"),
+    [
+        ("0.4.9", 0.9, "pooled_stderr"),
+        (None, (7 / 90) ** 0.5, "pooled_stderr"),  # ((3 - 1) / 9 * 3 + (2 - 1) / 4 * 2) / (5 - 2) / 5
+        (None, 0.9, None),  # 0.4.3 pooled the groups' errors, and 0.4.4 to 0.4.8 those of tasks
+    ],
+)
+def test_the_error_of_a_group_of_groups(tmp_path: Path, version: str | None, error: float, formula: str | None) -> None:
+    stated = results({
+        "a": {"sample_len": 3, "acc,none": 1 / 3, "acc_stderr,none": 1 / 3},
+        "c": {"sample_len": 2, "acc,none": 0.5, "acc_stderr,none": 0.5},
+    }, lm_eval_version=version)  # fmt: skip
+    stated["results"]["outer"] = {"acc,none": 0.4, "acc_stderr,none": error}
+    stated["group_subtasks"] = {"outer": ["inner", "c"], "inner": ["a"]}
+    claims = {one.where: one for one in logs_of(write_run(tmp_path, stated, {}))["outer"].header.claims}
+    assert claims["results.outer.acc_stderr,none"].formula == formula
+
+
 def test_a_group_that_holds_itself_ends(tmp_path: Path) -> None:
     stated = _grouped({"acc,none": 0.5})
     stated["group_subtasks"]["both"] = ["a", "both", "b", "outer"]

@@ -158,7 +158,7 @@ def _of_group(results: Results, group: str, key: str, value: float, *, is_stderr
     if is_unweighted and results.version() >= _UNWEIGHTED_SINCE:
         return "stderr_of_means", ""
     since = _POOLED_OVER_TASKS_SINCE if results.is_nested(group) else _POOLED_SINCE
-    if results.version() >= since:
+    if results.version() >= since or (results.version() >= _POOLED_SINCE and _is_pooled(results, tasks, key, value)):
         return "pooled_stderr", ""
     return None, "how this version pooled its tasks' errors depends on their order"
 
@@ -178,6 +178,20 @@ def _is_unweighted(results: Results, tasks: list[str], key: str, value: float) -
         return True
     by_size = sum(one * n for one, n in zip(stated, weights, strict=True)) / sum(weights)
     return not math.isclose(by_size, value, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _is_pooled(results: Results, tasks: list[str], key: str, value: float) -> bool:
+    """True if the tasks' own errors, pooled over them, give the group's. From 0.4.4 to 0.4.8 they do so always."""
+    metric, comma, filtered = key.partition(",")
+    errors = [_number(results.numbers(task).get(f"{metric}_stderr{comma}{filtered}")) for task in tasks]
+    counts = [(results.n_samples or {}).get(task) for task in tasks]
+    sizes = [one.effective for one in counts if one is not None and one.effective is not None]
+    stated = [one for one in errors if one is not None]
+    n = sum(sizes)
+    if len(stated) != len(tasks) or len(sizes) != len(tasks) or n <= len(tasks):
+        return False
+    squares = sum((size - 1) * error * error * size for size, error in zip(sizes, stated, strict=True))
+    return math.isclose(math.sqrt(squares / (n - len(tasks)) / n), value, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _number(value: Any) -> float | None:

@@ -130,8 +130,8 @@ class Results(msgspec.Struct, kw_only=True):
             return None
 
     def version(self) -> tuple[int, ...]:
-        """The harness's version as numbers; none where the file does not tell. 0.4.3 counts samples, and is the last
-        that does not state it."""
+        """The harness's version as numbers; none where the file does not tell. From 0.4.3 on it counts samples, and
+        from 0.4.9 on it states its version."""
         if self.lm_eval_version is None and self.n_samples is not None:
             return 0, 4, 3
         return tuple(int(part) for part in re.findall(r"\d{1,6}", (self.lm_eval_version or "").partition("+")[0])[:4])
