@@ -45,7 +45,8 @@ def test_a_task_is_a_log_with_its_samples_and_the_run_s_header(tmp_path: Path) -
     assert header.prompt_template == "What is {{q}}?"
     assert header.generation_params == {"until": ["\n"], "temperature": 0.0}
     assert header.metadata["num_fewshot"] == 5
-    assert [(one.name, one.higher_is_better) for one in header.scorers] == [("acc,none", True)]
+    (scorer,) = header.scorers
+    assert (scorer.name, scorer.lowest, scorer.highest, scorer.higher_is_better) == ("acc,none", 0.0, 1.0, True)
     assert sorted(log.files) == [f"results_{TIME}.json", f"samples_sums_{TIME}.jsonl"]
     first, _, last = log.samples()
     assert (first.id, first.prompt, first.references, first.answer) == ("0", "What is 0?", ("4",), "4")

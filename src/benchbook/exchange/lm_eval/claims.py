@@ -30,9 +30,10 @@ _NO_FORMULA = {
 }
 _BOOTSTRAP = frozenset(("median", "nanmean", "perplexity", "f1", "matthews_corrcoef", "bleu", "chrf", "chrf++", "ter"))
 
+_ZERO_OR_ONE = frozenset(("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"))
 # Of a metric for which its task names no way.
 _USUAL = {
-    **dict.fromkeys(("acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match", "likelihood"), "mean"),
+    **dict.fromkeys((*_ZERO_OR_ONE, "likelihood"), "mean"),
     **dict.fromkeys(("word_perplexity", "byte_perplexity"), "weighted_perplexity"),
     **{name: name for name in ("perplexity", "bits_per_byte", "bypass")},
 }
@@ -50,9 +51,15 @@ def scorers_of(results: Results, name: str) -> tuple[LogScorer, ...]:
     """Who scored a task's or a group's samples."""
     better = (results.higher_is_better or {}).get(name) or {}
     return tuple(
-        LogScorer(name=key, higher_is_better=better.get(metric) is not False)
+        scorer_named(key, metric, higher_is_better=better.get(metric) is not False)
         for key, metric, _ in results.metrics(name)
     )
+
+
+def scorer_named(name: str, metric: str, *, higher_is_better: bool = True) -> LogScorer:
+    """A scorer; its scale is known where the metric is one that the harness makes 0 or 1 of."""
+    lowest, highest = (0.0, 1.0) if metric in _ZERO_OR_ONE else (None, None)
+    return LogScorer(name=name, lowest=lowest, highest=highest, higher_is_better=higher_is_better)
 
 
 def claims_of_task(results: Results, task: str) -> tuple[Claim, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchbook.errors import InputError
-from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_of_task, scorers_of
+from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_of_task, scorer_named, scorers_of
 from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, harness_files, is_results, is_samples
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
@@ -97,7 +97,7 @@ class TaskLog(ForeignLog):
             return scorers_of(self._results, self._task)
         found = self._read_first(self._file)
         return tuple(
-            LogScorer(name=metric if filtered is None else f"{metric},{filtered}")
+            scorer_named(metric if filtered is None else f"{metric},{filtered}", metric)
             for filtered in found.filters
             for metric in found.metrics
         )
