@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from benchbook.exchange.lm_eval.results import Results, base_of_stderr
+from benchbook.exchange.lm_eval.results import HarnessResults, base_of_stderr
 from benchbook.exchange.log import Claim, Formula, LogScorer
 from benchbook.text import shorten
 
@@ -47,7 +47,7 @@ _POOLED_OVER_TASKS_SINCE = (0, 4, 4)  # before, over the groups in a group
 _UNWEIGHTED_SINCE = (0, 4, 13)  # before, errors were pooled by size even where means were not
 
 
-def scorers_of(results: Results, name: str) -> tuple[LogScorer, ...]:
+def scorers_of(results: HarnessResults, name: str) -> tuple[LogScorer, ...]:
     """Who scored a task's or a group's samples."""
     better = (results.higher_is_better or {}).get(name) or {}
     return tuple(
@@ -62,7 +62,7 @@ def scorer_named(name: str, metric: str, *, higher_is_better: bool = True) -> Lo
     return LogScorer(name=name, lowest=lowest, highest=highest, higher_is_better=higher_is_better)
 
 
-def claims_of_task(results: Results, task: str) -> tuple[Claim, ...]:
+def claims_of_task(results: HarnessResults, task: str) -> tuple[Claim, ...]:
     """Every number of a task, and the number of its samples."""
     held = results.numbers(task)
     found = [one for key in held for one in _claims_at(results, task, f"results.{task}", key, held)]
@@ -72,7 +72,7 @@ def claims_of_task(results: Results, task: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def claims_of_group(results: Results, group: str) -> tuple[Claim, ...]:
+def claims_of_group(results: HarnessResults, group: str) -> tuple[Claim, ...]:
     """Every number of a group: it stands among the results, and mostly among the groups too."""
     found: list[Claim] = []
     for place, tables in (("results", results.results), ("groups", results.groups or {})):
@@ -81,7 +81,7 @@ def claims_of_group(results: Results, group: str) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _claims_at(results: Results, name: str, where: str, key: str, held: dict[str, Any]) -> Iterator[Claim]:
+def _claims_at(results: HarnessResults, name: str, where: str, key: str, held: dict[str, Any]) -> Iterator[Claim]:
     value = held[key]
     if key in ("alias", "name", "task", " "):
         return
@@ -94,7 +94,7 @@ def _claims_at(results: Results, name: str, where: str, key: str, held: dict[str
         yield _claim(results, name, f"{where}.{key}", key, held)
 
 
-def _count(results: Results, name: str, metric: str, value: Any, where: str, scorer: str = "") -> Claim:
+def _count(results: HarnessResults, name: str, metric: str, value: Any, where: str, scorer: str = "") -> Claim:
     """A number of samples; where nothing was scored, the harness counts none."""
     formula: Formula | None = "n_scored" if scorer else "n_samples"
     why_not = ""
@@ -103,7 +103,7 @@ def _count(results: Results, name: str, metric: str, value: Any, where: str, sco
     return Claim(scorer=scorer, metric=metric, value=_number(value), where=where, formula=formula, why_not=why_not)
 
 
-def _claim(results: Results, name: str, where: str, key: str, held: dict[str, Any]) -> Claim:
+def _claim(results: HarnessResults, name: str, where: str, key: str, held: dict[str, Any]) -> Claim:
     base = base_of_stderr(key, held)
     value = _number(held[key])
     is_group = bool((results.group_subtasks or {}).get(name))
@@ -124,7 +124,7 @@ def _claim(results: Results, name: str, where: str, key: str, held: dict[str, An
     )
 
 
-def _of_task(results: Results, task: str, key: str, *, is_stderr: bool) -> tuple[Formula | None, str]:
+def _of_task(results: HarnessResults, task: str, key: str, *, is_stderr: bool) -> tuple[Formula | None, str]:
     added_up = _added_up(results, task, key)
     if added_up is None:
         return None, "the log does not say how it is added up"
@@ -139,7 +139,7 @@ def _of_task(results: Results, task: str, key: str, *, is_stderr: bool) -> tuple
     return None, _NO_FORMULA.get(added_up, "the task adds it up by a function of its own")
 
 
-def _added_up(results: Results, task: str, key: str) -> str | None:
+def _added_up(results: HarnessResults, task: str, key: str) -> str | None:
     """How a task's values become one, by the harness's name or a function's source; None: that is not known."""
     metric = key.partition(",")[0]
     listed = results.configured(task).get("metric_list")
@@ -152,7 +152,9 @@ def _added_up(results: Results, task: str, key: str) -> str | None:
     return _USUAL.get(metric, "mean")  # what a task's own function adds to those that are listed
 
 
-def _of_group(results: Results, group: str, key: str, value: float, *, is_stderr: bool) -> tuple[Formula | None, str]:
+def _of_group(
+    results: HarnessResults, group: str, key: str, value: float, *, is_stderr: bool
+) -> tuple[Formula | None, str]:
     tasks = [task for task in results.tasks_of(group) if key in results.numbers(task)]
     if not tasks:
         return None, "none of its tasks has such a number"
@@ -170,7 +172,7 @@ def _of_group(results: Results, group: str, key: str, value: float, *, is_stderr
     return None, "how this version pooled its tasks' errors depends on their order"
 
 
-def _is_unweighted(results: Results, tasks: list[str], key: str, value: float) -> bool:
+def _is_unweighted(results: HarnessResults, tasks: list[str], key: str, value: float) -> bool:
     """True if the mean of the tasks' own numbers gives the group's, and their mean by size does not.
 
     The harness does either, and the file does not say which.
@@ -187,7 +189,7 @@ def _is_unweighted(results: Results, tasks: list[str], key: str, value: float) -
     return not math.isclose(by_size, value, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _is_pooled(results: Results, tasks: list[str], key: str, value: float) -> bool:
+def _is_pooled(results: HarnessResults, tasks: list[str], key: str, value: float) -> bool:
     """True if the tasks' own errors, pooled over them, give the group's. From 0.4.4 to 0.4.8 they do so always."""
     metric, comma, filtered = key.partition(",")
     errors = [_number(results.numbers(task).get(f"{metric}_stderr{comma}{filtered}")) for task in tasks]

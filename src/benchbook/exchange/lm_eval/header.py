@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchbook.exchange.lm_eval.results import Results, without_secrets
+from benchbook.exchange.lm_eval.results import HarnessResults, without_secrets
 from benchbook.exchange.log import Claim, LogHeader, LogScorer
 
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
@@ -17,7 +17,7 @@ _OF_TASK = (
 
 
 def header_of(
-    results: Results,
+    results: HarnessResults,
     name: str,
     form: str,
     scorers: tuple[LogScorer, ...],
@@ -46,7 +46,7 @@ def header_of(
     )
 
 
-def _n_claimed(results: Results, task: str) -> int | None:
+def _n_claimed(results: HarnessResults, task: str) -> int | None:
     """The documents that were asked; None where nothing was scored, for then the harness counts none."""
     counts = (results.n_samples or {}).get(task)
     scored = any(results.metrics(task))
@@ -73,7 +73,7 @@ def _params(config: Mapping[str, Any]) -> dict[str, Any]:
     return without_secrets(stated) if isinstance(stated, dict) else {}
 
 
-def _metadata(results: Results, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(results: HarnessResults, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
     run, counts = results.config or {}, (results.n_samples or {}).get(name)
     found: dict[str, Any] = {
         "git_hash": results.git_hash,

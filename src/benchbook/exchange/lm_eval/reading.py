@@ -10,7 +10,7 @@ from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_
 from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, harness_files, is_results, is_samples
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
-from benchbook.exchange.lm_eval.results import Results, read_results
+from benchbook.exchange.lm_eval.results import HarnessResults, read_results
 from benchbook.exchange.lm_eval.rows import FileOfRows, RowReader
 from benchbook.exchange.lm_eval.samples import Inquiry, TaskSettings, requests_of, sample_of
 from benchbook.exchange.lm_eval.stretches import Occurrences, Stretches, first_pass, rows_by_document
@@ -64,7 +64,7 @@ def _logs_in(place: Path, only: Path | None = None) -> list[ForeignLog]:
     return logs
 
 
-def _logs_of(files: Together, results: Results | None) -> Iterator[ForeignLog]:
+def _logs_of(files: Together, results: HarnessResults | None) -> Iterator[ForeignLog]:
     """The logs of one run."""
     if results is None:
         for task, path in files.samples.items():
@@ -81,11 +81,11 @@ def _logs_of(files: Together, results: Results | None) -> Iterator[ForeignLog]:
 class TaskLog(ForeignLog):
     """One task of a run."""
 
-    def __init__(self, task: str, at: Path | None, results: Results | None, samples: Path | None) -> None:
+    def __init__(self, task: str, at: Path | None, results: HarnessResults | None, samples: Path | None) -> None:
         self.files: Mapping[str, Path] = {one.name: one for one in (at, samples) if one is not None}
         self._task = task
         self._file = FileOfRows(samples) if samples is not None else None
-        self._results = results or Results(results={})
+        self._results = results or HarnessResults(results={})
         self._stretches: Stretches | None = None
         self._noticed: list[LogNote] = []
         form = _FORM_RESULTS if self._file is None else _FORM_SAMPLES if results is None else _form_of(self._file)
@@ -178,7 +178,7 @@ class _Seen:
 class GroupLog(ForeignLog):
     """A group of tasks: it has numbers of its own, and its tasks' samples."""
 
-    def __init__(self, group: str, at: Path | None, results: Results, tasks: Sequence[TaskLog]) -> None:
+    def __init__(self, group: str, at: Path | None, results: HarnessResults, tasks: Sequence[TaskLog]) -> None:
         self._tasks = tasks
         self.files = {name: path for log in tasks for name, path in log.files.items()}
         if at is not None:

@@ -33,7 +33,7 @@ class Counts(msgspec.Struct):
     effective: int | None = None
 
 
-class Results(msgspec.Struct, kw_only=True):
+class HarnessResults(msgspec.Struct, kw_only=True):
     """A results file, of any version: what one does not have is empty."""
 
     results: dict[str, dict[str, Any]]
@@ -137,7 +137,7 @@ class Results(msgspec.Struct, kw_only=True):
         return tuple(int(part) for part in re.findall(r"\d{1,6}", (self.lm_eval_version or "").partition("+")[0])[:4])
 
 
-def read_results(path: Path) -> Results:
+def read_results(path: Path) -> HarnessResults:
     """Raises: InputError."""
     try:
         if path.stat().st_size > _MOST_BYTES:
@@ -145,7 +145,7 @@ def read_results(path: Path) -> Results:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(path, found=f"a file that can't be read ({error.strerror})") from None
-    return decoded(data, Results, path)
+    return decoded(data, HarnessResults, path)
 
 
 def base_of_stderr(key: str, among: Mapping[str, Any]) -> str | None:
