@@ -17,8 +17,9 @@ from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogNote, LogSample, LogScorer
 from benchbook.exchange.openai_evals.events import EventFile
+from benchbook.exchange.openai_evals.hosted import opened_items, recognises_items
 from benchbook.exchange.openai_evals.samples import MATCH, is_invalid, sample_of, scores_of
-from benchbook.exchange.tools import Seen
+from benchbook.exchange.tools import Seen, seen_at
 from benchbook.text import plural, quoted
 
 _FIRST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"spec"\s*:\s*\{')
@@ -35,12 +36,16 @@ _MEANS = {
 
 def recognises(seen: Seen) -> bool:
     """True if OpenAI Evals wrote this. Never raises."""
-    return not seen.is_folder and _FIRST.match(seen.head) is not None
+    return not seen.is_folder and (_FIRST.match(seen.head) is not None or recognises_items(seen.head))
 
 
 def opened(path: Path) -> Sequence[ForeignLog]:
-    """The log of a run. Raises: InputError where it makes no sense."""
-    return [OpenAIEvalsLog(path)]
+    """The log of a run; of output items of hosted evals, one for each run.
+
+    Raises: InputError where it makes no sense.
+    """
+    is_record = _FIRST.match(seen_at(path).head) is not None
+    return [OpenAIEvalsLog(path)] if is_record else opened_items(path)
 
 
 class OpenAIEvalsLog(ForeignLog):
