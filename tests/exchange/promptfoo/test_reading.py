@@ -362,6 +362,14 @@ def test_what_a_result_adds_to_weighted_metrics(tmp_path: Path) -> None:
     }
 
 
+def test_names_that_yaml_made_numbers_are_names(tmp_path: Path) -> None:
+    one = result(checks=[check("contains", passed=True, score=1, metric=2024)], namedScores={"2024": 1})
+    one["testCase"]["description"] = 7
+    (sample,) = samples_of(written(tmp_path, document([one])))
+    assert set(sample.scores) == {"score", "assert.contains.2024", "namedScores.2024"}
+    assert (sample.metadata["namedScoresCount.2024"], sample.metadata["description"]) == (1, 7)
+
+
 def test_metrics_with_variables_in_their_names_are_counted_by_promptfoo_alone(tmp_path: Path) -> None:
     one = result(checks=[check("contains", passed=True, score=1, metric="of {{country}}")], namedScores={"of x": 1})
     metrics = {"namedScores": {"of x": 1}, "namedScoresCount": {"of x": 1}}

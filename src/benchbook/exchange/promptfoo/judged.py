@@ -38,7 +38,7 @@ _FILLED_IN = re.compile(r"Grading passed$|Score \S+ below threshold ")
 
 def is_judged(assertion: Assertion) -> bool:
     """True if a model judges it."""
-    kind = assertion.type.removeprefix("not-")
+    kind = (assertion.type or "").removeprefix("not-")
     return kind in _JUDGED or kind.startswith(_OF_ATTACKS)
 
 

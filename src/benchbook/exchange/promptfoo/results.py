@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import decoded
 
 Number = int | float | None
@@ -30,11 +31,16 @@ class TokenUsage(msgspec.Struct, rename="camel"):
 class Assertion(msgspec.Struct):
     """A check of a test case, or a set of them."""
 
-    type: str = ""
-    metric: str | None = None
+    type: str | None = None
+    metric: Any = None
     value: Any = None
     weight: Any = None
     provider: Any = None  # who judges
+
+    @property
+    def metric_name(self) -> str | None:
+        """The metric's name, which YAML may have made a number."""
+        return as_text(self.metric)
 
 
 class AboutGrading(msgspec.Struct, rename="camel"):
@@ -74,7 +80,7 @@ class Case(msgspec.Struct):
     """A test case."""
 
     vars: dict[str, Any] | None = None
-    description: str | None = None
+    description: Any = None
     options: TestOptions | None = None
     checks: list[Assertion] | None = msgspec.field(name="assert", default=None)
 

@@ -68,7 +68,7 @@ class ColumnSeen:
             if (judge := judge_of(grading, result, case)) and len(judges) < 5:
                 judges.add(judge)
             check = grading.assertion
-            self.templated |= bool(check and check.metric and "{{" in check.metric)
+            self.templated |= check is not None and "{{" in (check.metric_name or "")
         for metric in result.named_scores or ():
             self._judges.setdefault(NAMED + metric, set())
 
