@@ -24,6 +24,7 @@ from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.exchange.every_eval_ever import writing as every_eval_ever
+from benchbook.exchange.hf_eval_results import writing as hf_eval_results
 from benchbook.exchange.lm_eval.writing import written as write_harness_run
 from benchbook.exchange.openai_batch.reading import opened
 from benchbook.exchange.openai_batch.writing import written
@@ -342,6 +343,12 @@ def _as_every_eval_ever(folder: Path, say: Say) -> None:
     say(ENDED)
 
 
+def _as_evaluation_results(folder: Path, say: Say) -> None:
+    if not (folder / "out.yaml").exists():
+        hf_eval_results.written(MadeLog([sample()]), folder / "out.yaml")
+    say(ENDED)
+
+
 def _read_every_eval_ever(folder: Path) -> set[str]:
     _, samples = read_back(folder / "out")
     return {ENDED} if samples else set()
@@ -350,6 +357,10 @@ def _read_every_eval_ever(folder: Path) -> set[str]:
 WRITERS = {
     "every-eval-ever": Writer(
         modules=("exchange/every_eval_ever/writing.py",), act=_as_every_eval_ever, kept=_read_every_eval_ever
+    ),
+    "evaluation-results": Writer(
+        modules=("exchange/hf_eval_results/writing.py",), act=_as_evaluation_results,
+        kept=lambda folder: {ENDED} if (folder / "out.yaml").read_bytes() else set(),
     ),
     "journal": Writer(modules=("record/journal.py",), prepare=_journal, act=_append, kept=_texts, seen=_texts),
     "journal-at-its-end": Writer(

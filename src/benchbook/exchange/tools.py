@@ -81,6 +81,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool("openai_evals", "OpenAI Evals"),
     Tool("every_eval_ever", "Every Eval Ever", writes=True),
     Tool("helm", "HELM"),
+    Tool("hf_eval_results", "Hugging Face evaluation results", reads=False, writes=True),
+    Tool("hf_eval_results", "Hugging Face evaluation results", reads=False, writes=True),
     Tool("anthropic_batch", "Anthropic batch"),
     Tool("gemini_batch", "Gemini batch"),
     Tool("openai_batch", "OpenAI batch", writes=True),
