@@ -344,7 +344,7 @@ def _as_every_eval_ever(folder: Path, say: Say) -> None:
 
 
 def _as_evaluation_results(folder: Path, say: Say) -> None:
-    if not (folder / "out.yaml").exists():
+    with suppress(FileExistsError):
         hf_eval_results.written(MadeLog([sample()]), folder / "out.yaml")
     say(ENDED)
 
