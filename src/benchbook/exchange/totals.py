@@ -8,7 +8,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from benchbook.exchange.log import LogScorer
-from benchbook.statistics.bounded import jeffreys, rescaled
+from benchbook.statistics.bounded import clustered_jeffreys, jeffreys, rescaled
 from benchbook.statistics.ground import t_quantile
 
 CONFIDENCE = 0.95
@@ -98,10 +98,16 @@ class ScorerTotals:
         if values.spread == 0:
             return None, None, ""
         mean, low, high = self.mean, scorer.lowest, scorer.highest
-        if low is None or high is None or not low <= self.lowest <= self.highest <= high or self.is_repeated:
+        if low is None or high is None or not low <= self.lowest <= self.highest <= high:
             reach = error * t_quantile(values.n - 1, (1 + CONFIDENCE) / 2)
             return mean - reach, mean + reach, "Student's t" + (", over items' means" if self.is_repeated else "")
         width = high - low
-        share = jeffreys(values.n, (mean - low) / width, float(values.spread) / width**2, CONFIDENCE)
-        found = rescaled(share, low, width)
+        share, spread = (mean - low) / width, float(self._all.spread) / width**2
+        if self.is_repeated:
+            sizes = [one.n for one in self._items.values()]
+            apart = sum(((one.total - one.n * self._all.mean) ** 2 for one in self._items.values()), Fraction(0))
+            found = clustered_jeffreys(sizes, share, spread, float(apart) / (width * self.scored) ** 2, CONFIDENCE)
+        else:
+            found = jeffreys(self.scored, share, spread, CONFIDENCE)
+        found = rescaled(found, low, width)
         return found.low, found.high, found.method

@@ -243,6 +243,18 @@ def test_how_sure_it_is() -> None:
     assert totals.sureness(LogScorer(name="x")).error is None
 
 
+def test_the_interval_of_items_that_were_asked_twice_is_that_of_clusters() -> None:
+    from benchbook.statistics.bounded import bounded_mean
+
+    totals, values = ScorerTotals(is_repeated=True), [1.0, 3.0, 5.0, 5.0, 2.0, 4.0]
+    for number, value in enumerate(values):
+        totals.add(f"s{number // 2}", value)
+    found = totals.sureness(LogScorer(name="x", lowest=1, highest=5))
+    expected = bounded_mean(values, lowest=1, highest=5, clusters=[0, 0, 1, 1, 2, 2])
+    assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert (found.n, found.method) == (3, expected.method)
+
+
 # ── what the form can't hold ─────────────────────────────────────────────────────────────────────────────
 
 
