@@ -520,3 +520,10 @@ def test_other_json_is_not_ours(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "c.json")
     with pytest.raises(InputError, match="a folder without any log"):
         logs_at(tmp_path)
+
+
+def test_a_few_rows_of_many_samples_are_told_by_the_scores_number(tmp_path: Path) -> None:
+    """As of a converter that was given a part of the rows: the score is of 5,000 samples."""
+    details = {"score": 0.0, "uncertainty": {"num_samples": 5000}}
+    log, samples = only(laid(tmp_path, [row("s1", 0.0), row("s2", 0.0)], result(score_details=details)))
+    assert (log.header.n_claimed, len(samples)) == (5000, 2)

@@ -118,14 +118,17 @@ def _status(aggregate: EvalAggregate, rows: RowsRead | None) -> LogStatus:
 def _n_claimed(
     aggregate: EvalAggregate, rows: RowsRead | None, results: list[EvalResult], sizes: LogSizes
 ) -> int | None:
-    """How many samples there should be: as many rows as the aggregate names, or else as its scores are of."""
+    """How many samples there should be: as many rows as the aggregate names, or more where its scores are of more.
+
+    Of items that were asked several times, a score's number may be that of items.
+    """
     named = aggregate.detailed_evaluation_results
+    counts = [(one.score_details.uncertainty or {}).get("num_samples") for one in results]
+    found = [one for one in counts if isinstance(one, int) and not (sizes.repeats > 1 and one <= sizes.items)]
     if rows is not None and named is not None and named.total_rows is not None and len(rows.logs) == 1:
         per_sample = max(1, round(rows.n / sizes.samples)) if sizes.samples else 1
-        return max(0, sizes.samples + -(-(named.total_rows - rows.n) // per_sample))
-    counts = [(one.score_details.uncertainty or {}).get("num_samples") for one in results]
-    found = max((one for one in counts if isinstance(one, int)), default=None)
-    return sizes.samples if found is not None and sizes.repeats > 1 and found == sizes.items else found
+        found.append(max(0, sizes.samples + -(-(named.total_rows - rows.n) // per_sample)))
+    return max(found, default=sizes.samples if any(isinstance(one, int) for one in counts) else None)
 
 
 def _time(stamp: str | None) -> str | None:
