@@ -93,7 +93,9 @@ def _of_several(audits: Sequence[LogAudit]) -> Iterator[Block]:
     found = {one.verdict for one in audits}
     worst: LogVerdict = next((one for one in _WORST_FIRST if one in found), "nothing_claimed")
     words = _sentence(*counts) if sum(counts) else "The logs claim no number of their samples"
-    yield Opening(words, _TONES[worst], meaning=(f"In {plural(len(audits), 'log')}.",))
+    tools = ", ".join(sorted({one.tool for one in audits}))
+    facts = (Fact("Logs", f"{len(audits):,}", plain=True), Fact("Written by", tools))
+    yield Opening(words, _TONES[worst], meaning=(f"In {plural(len(audits), 'log')}.",), facts=facts)
     columns: Columns = {
         "Log": "text",
         "Task": "text",
