@@ -9,7 +9,7 @@ import pytest
 
 from benchbook.exchange.audit import kept as kept_module
 from benchbook.exchange.audit import prompts as prompts_module
-from benchbook.exchange.audit.kept import numbered, places_by
+from benchbook.exchange.audit.kept import Grouped, numbered
 from benchbook.exchange.audit.watching import answer_quotes
 from benchbook.exchange.log import LogNote, LogSample, LogScore, LogScorer
 from benchbook.statistics.binomial import wilson
@@ -177,7 +177,7 @@ def test_of_very_many_items_a_part_is_numbered_at_a_time(monkeypatch: pytest.Mon
     monkeypatch.setattr(kept_module, "_PART", 20)
     parts, n_parts = numbered(hashes)
     assert n == n_parts == 50
-    groups = [{tuple(places) for places in places_by(codes, 50)} for codes in (whole, parts)]
+    groups = [{tuple(places) for places in Grouped(codes, 50)} for codes in (whole, parts)]
     assert groups[0] == groups[1] == {tuple(range(at, 200, 50)) for at in range(50)}
 
 

@@ -20,8 +20,6 @@ from benchbook.exchange.audit.kept import (
     KeptSamples,
     LabelColumn,
     ScoreColumn,
-    numbered,
-    places_by,
 )
 from benchbook.exchange.audit.reducers import reduced
 from benchbook.exchange.log import Claim
@@ -81,7 +79,22 @@ def column_of(kept: KeptSamples, of: Claim | Way) -> ScoreColumn | None:
 
 
 def taken(kept: KeptSamples, way: Way) -> Taken:
-    """The values, in the log's order, or by items where repeats are reduced, or by repeats."""
+    """The values, in the log's order, or by items where repeats are reduced, or by repeats.
+
+    Numbers of the same values stand together in a log: the last values are remembered.
+    """
+    same = replace(
+        way, formula=way.formula if way.formula in OF_PARTS else "", spread_over_all=False, clusters_corrected=True
+    )
+    found = kept.remembered.get(same)
+    if found is None:
+        found = _taken(kept, way)
+        kept.remembered.clear()
+        kept.remembered[same] = found
+    return found
+
+
+def _taken(kept: KeptSamples, way: Way) -> Taken:
     column = column_of(kept, way)
     if column is None:
         return Taken(())
@@ -137,7 +150,7 @@ def _places(kept: KeptSamples, way: Way) -> Iterator[Sequence[int]]:
             if not flags[at] & without and (codes is None or codes[at] == wanted):
                 yield (at,)
         return
-    for places in places_by(*(numbered(kept.repeats) if way.of_repeats else (kept.items, kept.n_items))):
+    for places in kept.by_repeat if way.of_repeats else kept.by_item:
         chosen = [at for at in places if at < n and not flags[at] & without and (codes is None or codes[at] == wanted)]
         if chosen:
             yield chosen

@@ -13,7 +13,7 @@ from math import fsum, isnan
 from typing import Literal
 
 from benchbook.evaluators.intervals import Interval, rate_interval
-from benchbook.exchange.audit.kept import DOUBLED, KeptSamples, ScoreColumn, numbered, places_by
+from benchbook.exchange.audit.kept import DOUBLED, Grouped, KeptSamples, ScoreColumn, numbered
 from benchbook.exchange.log import LogScorer
 from benchbook.statistics import Estimate
 from benchbook.statistics.clusters import mean_of_clusters
@@ -95,7 +95,7 @@ def _sums(values: Iterable[int], labels: array[int] | None) -> list[tuple[int, i
             n, total, squares = n + 1, total + value, squares + value * value
         return [(n, total, squares)]
     whole = list(values)
-    clusters = ([whole[at] for at in places] for places in places_by(labels, max(labels) + 1) if places)
+    clusters = ([whole[at] for at in places] for places in Grouped(labels, max(labels) + 1) if places)
     sums = ((len(one), sum(one), sum(value * value for value in one)) for one in clusters)
     alike: dict[tuple[int, int, int], tuple[int, int, int]] = {}  # most clusters are as another is: kept once
     return [alike.setdefault(one, one) for one in sums]

@@ -8,7 +8,9 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from math import isfinite, nan
+from typing import Any
 
 from benchbook.exchange.log import Claim, LogSample, LogScore, LogScorer
 
@@ -174,6 +176,7 @@ class KeptSamples:
         self.items = array("I")  # of each sample, its item's number from 0
         self.n_items = 0
         self.repeats = array("q")  # of each sample, what its number hashes to
+        self.remembered: dict[Any, Any] = {}  # the values that a number was last made of
         self._ids = array("q")
         self._counts_tokens = any("tokens" in (one.formula or "") for one in claims)
         self._passes_at = {one.name: one.passes_at for one in scorers}
@@ -223,7 +226,7 @@ class KeptSamples:
         self.items, self.n_items = numbered(self._ids)
         del self._ids[:]
         if self.n_items < self.n:
-            for places in places_by(self.items, self.n_items):
+            for places in self.by_item:
                 if len(places) > 1:
                     self._mark_doubled(places)
 
@@ -237,7 +240,17 @@ class KeptSamples:
                 if last[self.repeats[at]] != at:
                     self.flags[at] |= DOUBLED
 
-    @property
+    @cached_property
+    def by_item(self) -> Grouped:
+        """The samples of each item."""
+        return Grouped(self.items, self.n_items)
+
+    @cached_property
+    def by_repeat(self) -> Grouped:
+        """The samples of each repeat."""
+        return Grouped(*numbered(self.repeats))
+
+    @cached_property
     def n_held(self) -> int:
         """Samples, doubled ones counted once."""
         return self.n - self.count(DOUBLED)
@@ -248,7 +261,7 @@ class KeptSamples:
             return sum(one & DOUBLED != 0 for one in self.flags)
         return sum(one & flag != 0 and not one & DOUBLED for one in self.flags)
 
-    @property
+    @cached_property
     def most_repeats(self) -> int:
         """How many samples the item with the most has, doubled ones counted once."""
         if self.n_items == self.n:
@@ -287,17 +300,23 @@ def _parts(hashes: array[int], parts: int) -> Iterator[Sequence[int]]:
     yield from shares
 
 
-def places_by(codes: array[int], n_codes: int) -> Iterator[array[int]]:
+class Grouped:
     """The places of each code, in the log's order; codes are numbers from 0 on."""
-    ends = array("I", bytes(4 * (n_codes + 1)))
-    for code in codes:
-        ends[code + 1] += 1
-    for code in range(n_codes):
-        ends[code + 1] += ends[code]
-    starts = array("I", ends)
-    order = array("I", bytes(4 * len(codes)))
-    for at, code in enumerate(codes):
-        order[starts[code]] = at
-        starts[code] += 1
-    for code in range(n_codes):
-        yield order[ends[code] : ends[code + 1]]
+
+    def __init__(self, codes: array[int], n_codes: int) -> None:
+        self._ends = array("I", bytes(4 * (n_codes + 1)))
+        for code in codes:
+            self._ends[code + 1] += 1
+        for code in range(n_codes):
+            self._ends[code + 1] += self._ends[code]
+        starts = array("I", self._ends)
+        self._order = array("I", bytes(4 * len(codes)))
+        for at, code in enumerate(codes):
+            self._order[starts[code]] = at
+            starts[code] += 1
+
+    def __iter__(self) -> Iterator[array[int]]:
+        start = 0
+        for end in self._ends[1:]:
+            yield self._order[start:end]
+            start = end
