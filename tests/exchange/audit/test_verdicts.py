@@ -50,6 +50,8 @@ MANY = samples(*[1.0] * 6, *[0.0] * 4)
         pytest.param(samples(1.0, None), claim(1, "n_unscored"), id="nan-is-unscored"),
         pytest.param(samples(True, False, True, True), claim(0.75), id="booleans"),
         pytest.param(samples(0.1, 0.2, 0.3), claim(0.19999999999999998), id="another-order-of-summation"),
+        pytest.param(samples(0.3, 0.3, 0.3), claim(7.45e-9, "population_std"), id="no-spread-but-for-rounding"),
+        pytest.param(samples(0.3, 0.3, 0.3), claim(-5.5e-17, "population_var"), id="a-variance-just-below-0"),
         pytest.param(samples(1.0, 0.0, 0.0), claim(0.333), id="rounded-by-hand"),
         pytest.param(samples(1.0, 0.0, 0.0), claim(0.33, decimals=2), id="as-the-tool-rounds"),
         pytest.param(samples(1.0, None), claim(1.0), id="unscored-ones-are-no-zeros"),
@@ -238,6 +240,23 @@ def test_absent_samples_that_were_never_scored_had_no_part() -> None:
     """The log says that 4 were scored, and 4 are: the other is of no matter."""
     found = audit(FOUR, claim(0.75), claim(4, "n_scored"), n_claimed=5)
     assert [one.verdict for one in found.numbers] == ["follows", "follows"]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "n_scored", "verdict", "reason"),
+    [
+        (0.75, 4, "follows", ""),
+        (0.5, 4, "does_not_follow", "no simple reason reproduces it"),  # none of the absent ones was scored
+        (5 / 7, 7, "can_not_be_told", "4 of 8 samples are not in the file"),
+        (0.4, 7, "does_not_follow", "from 0.4285714286 to 0.8571428571"),  # 3 of 7 at least
+        (0.4, 6, "does_not_follow", "from 0.5 to 0.8333333333"),
+        (0.4, 3, "can_not_be_told", "4 of 8 samples are not in the file"),  # fewer than are held: no help
+    ],
+)
+def test_how_many_were_scored_says_what_is_possible(claimed: float, n_scored: int, verdict: str, reason: str) -> None:
+    found = audit(FOUR, claim(claimed), claim(n_scored, "n_scored"), n_claimed=8).numbers[0]
+    assert found.verdict == verdict, found
+    assert reason in found.reason
 
 
 def test_without_a_scale_nothing_is_said_of_what_is_possible() -> None:

@@ -18,14 +18,24 @@ OF_ALL = frozenset({"n_samples", "n_errors", "n_completed"})
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Scores that the file does not hold: of `samples` that are absent, and of `entries` of held ones."""
+    """Scores that the file does not hold: of `samples` that are absent, and of `entries` of held ones.
+
+    `scored` are those that were made of all samples, by the log; None where it does not say so.
+    """
 
     samples: int
     entries: int
+    scored: int | None = None
 
     @property
     def n(self) -> int:
         return self.samples + self.entries
+
+    def more(self, n_held: int) -> tuple[int, int]:
+        """How many scores there are beside `n_held`: at least, and at most."""
+        if self.scored is None or not n_held <= self.scored <= n_held + self.n:
+            return 0, self.n
+        return self.scored - n_held, self.scored - n_held
 
 
 def unknown_of(claim: Claim, header: LogHeader, kept: KeptSamples) -> Unknown:
@@ -39,7 +49,18 @@ def unknown_of(claim: Claim, header: LogHeader, kept: KeptSamples) -> Unknown:
     entries = sum(
         not state & ENTRY and not flag & (FAILED | DOUBLED) for state, flag in zip(states, kept.flags, strict=True)
     )
-    return Unknown(samples, entries)
+    return Unknown(samples, entries, None if claim.formula in COUNTS else _scored_by_the_log(claim, header))
+
+
+def _scored_by_the_log(claim: Claim, header: LogHeader) -> int | None:
+    """How many values a number was made of, where the log says it in another."""
+    said = [
+        one.value
+        for one in header.claims
+        if one.formula == "n_scored"
+        and (one.scorer, one.reducer, one.only) == (claim.scorer, claim.reducer, claim.only)
+    ]
+    return int(said[0]) if len(said) == 1 and said[0] is not None and said[0] == int(said[0]) else None
 
 
 def why_unknown(unknown: Unknown, kept: KeptSamples) -> tuple[ReasonCode, str]:
@@ -85,9 +106,8 @@ def possible(
         and kept.n_items == kept.n
         and not claim.of_repeats
     ):
-        total = value * n
-        every = n + unknown.n
-        return min(value, (total + unknown.n * low) / every), max(value, (total + unknown.n * high) / every)
+        reaches = [(value * n + more * end) / (n + more) for more in unknown.more(n) for end in scale]
+        return min(reaches), max(reaches)
     return low, high
 
 

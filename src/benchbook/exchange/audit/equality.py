@@ -7,6 +7,7 @@ from math import isclose
 
 _RELATIVE = 1e-9  # the order of a sum, and how its tool rounds on the way
 _ABSOLUTE = 1e-12
+_ALIKE = 1e-7  # the root of what doubles resolve, with some room
 _ALL_DIGITS = 12  # decimals: so many are no rounding
 
 
@@ -17,6 +18,11 @@ def same(claimed: float, value: float, decimals: int | None = None) -> bool:
     if decimals is None:
         return False
     return abs(claimed - value) <= 0.5 * 10.0**-decimals + _RELATIVE * max(1.0, abs(value))
+
+
+def no_spread(claimed: float, value: float, largest: float) -> bool:
+    """True if both are a spread of values that are alike: squares of numbers of this size leave no less."""
+    return max(abs(claimed), abs(value)) <= _ALIKE * largest
 
 
 def decimals_of(value: float) -> int:

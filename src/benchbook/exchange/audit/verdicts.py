@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite, isnan
+from math import isfinite, isnan, sqrt
 
 from benchbook.exchange.audit import reducers
 from benchbook.exchange.audit.absent import Unknown, possible, unknown_of, why_unknown
@@ -15,10 +15,11 @@ from benchbook.exchange.audit.computing import (
     conventions,
     is_computable,
     n_without_value,
+    taken,
     token_sum,
     way_of,
 )
-from benchbook.exchange.audit.equality import decimals_of, is_rounding, same, shown
+from benchbook.exchange.audit.equality import decimals_of, is_rounding, no_spread, same, shown
 from benchbook.exchange.audit.explaining import explained
 from benchbook.exchange.audit.formulas import OF_CLUSTERS, OF_PARTS, SPREAD
 from benchbook.exchange.audit.kept import KeptSamples
@@ -75,13 +76,23 @@ def _judged(claim: Claim, claimed: float | None, header: LogHeader, kept: KeptSa
     unknown = unknown_of(claim, header, kept)
     for way in ways:
         found, _ = computed(kept, way)
-        if found is not None and same(claimed, found, claim.decimals):
-            return _follows(claim, header, kept, unknown, (found, n))
+        if found is not None and (same(claimed, found, claim.decimals) or _are_alike(claim, claimed, found, kept)):
+            return _follows(claim, kept, unknown, (found, n))
     if value is None:
         return _nothing(claim, claimed, unknown, kept, n)
-    if unknown.n:
+    if unknown.more(n)[1]:
         return _against_what_is_possible(claim, claimed, header, kept, unknown, (value, n))
     return _contradicted(claim, claimed, header, kept, (value, n))
+
+
+def _are_alike(claim: Claim, claimed: float, value: float, kept: KeptSamples) -> bool:
+    """True if a spread is 0 but for rounding, in the tool's way of adding up or in ours."""
+    if claim.formula not in SPREAD:
+        return False
+    largest = max((abs(one) for one in taken(kept, way_of(claim)).values), default=0.0)
+    if "var" in claim.formula:
+        return no_spread(sqrt(abs(claimed)), sqrt(value), largest)
+    return no_spread(claimed, value, largest)
 
 
 def _why_not(claim: Claim) -> str | None:
@@ -120,10 +131,10 @@ def _no_number(value: float | None, n: int) -> _Judged:
     return _Judged("can_not_be_told", "no_number", words, value, n)
 
 
-def _follows(claim: Claim, header: LogHeader, kept: KeptSamples, unknown: Unknown, held: tuple[float, int]) -> _Judged:
+def _follows(claim: Claim, kept: KeptSamples, unknown: Unknown, held: tuple[float, int]) -> _Judged:
     """Of a number that the samples give: unless others, which are absent, had a part in it."""
     value, n = held
-    if unknown.samples and claim.formula not in ("n_scored", "n_passed") and not _all_scored_are_held(claim, header, n):
+    if unknown.samples and claim.formula not in ("n_scored", "n_passed") and unknown.scored != n:
         code, words = why_unknown(unknown, kept)
         return _Judged("can_not_be_told", code, f"{words}; those that are held give the same number", value, n)
     if claim.formula in COUNTS:
@@ -135,16 +146,6 @@ def _follows(claim: Claim, header: LogHeader, kept: KeptSamples, unknown: Unknow
         words = f"of {plural(n, noun)} that {'was' if n == 1 else 'were'} scored; {n_unscored:,} {have} no score"
         return _Judged("follows", "some_unscored", words, value, n)
     return _Judged("follows", "", "", value, n)
-
-
-def _all_scored_are_held(claim: Claim, header: LogHeader, n: int) -> bool:
-    """True if the log says that no more were scored than are held: absent samples had no part in the number."""
-    said = [
-        one.value
-        for one in header.claims
-        if one.formula == "n_scored" and one.scorer == claim.scorer and one.only == claim.only
-    ]
-    return bool(said) and all(one == n for one in said)
 
 
 def _nothing(claim: Claim, claimed: float, unknown: Unknown, kept: KeptSamples, n: int) -> _Judged:

@@ -19,6 +19,7 @@ _ID = 60  # characters of a sample's id
 _LENGTH = LengthRule(min_length=4, cjk_character_length=2)
 _MOST_QUOTES = 20  # of one explanation
 _LONGEST = 20_000  # characters of an explanation that are looked through
+_LONG = 1_000_000  # characters of an answer: in a longer one, only the very words are looked for
 
 # A passage between double quotes, long enough that finding it says something.
 _QUOTED = re.compile('["“]([^"“”\n]{12,400})["”]')
@@ -87,7 +88,7 @@ class Watch:
             if quote in answer:
                 continue
             text = text or NormalisedText(answer)
-            if not locate(quote, text, _LENGTH).found:
+            if len(answer) > _LONG or not locate(quote, text, _LENGTH).found:
                 self._quotes.setdefault(name, _Tally()).add(f"{named(sample)}: {shorten(quote, 120)}")
 
     def findings(self) -> Iterator[AuditFinding]:
