@@ -19,6 +19,7 @@ from benchbook.exchange.tools import recognised
 from benchbook.text import plural, shorten
 from benchbook.views.markdown import inline
 
+MANY = {"follows": "follow", "does_not_follow": "do not follow", "can_not_be_told": "can't be told"}
 WORDS = {"follows": "follows", "does_not_follow": "**does not follow**", "can_not_be_told": "can't be told"}
 
 
@@ -72,7 +73,7 @@ def log_section(place: str, audit: LogAudit) -> Iterator[str]:
         yield ""
         if (more := len(audit.numbers) - MOST) > 0:
             rest = audit.numbers[MOST:]
-            verdicts = ", ".join(f"{counted(rest, one)} {words}" for one, words in WORDS.items() if counted(rest, one))
+            verdicts = ", ".join(f"{counted(rest, one)} {words}" for one, words in MANY.items() if counted(rest, one))
             yield from (f"{plural(more, 'number')} more: {verdicts}.", "")
     else:
         yield from ("Nothing is claimed.", "")
