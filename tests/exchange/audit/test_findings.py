@@ -169,6 +169,7 @@ def test_of_very_many_prompts_a_part_is_looked_at(monkeypatch: pytest.MonkeyPatc
     (found,) = (one for one in audit(held).findings if one.code == "different_references")
     assert 8 <= found.n <= 32  # each prompt that is looked at is seen both times
     assert "1 in " in found.words
+    assert not audit([sample(str(at), 1.0, prompt="the same") for at in range(400)]).findings  # all or nothing
 
 
 def test_of_very_many_items_a_part_is_numbered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,14 @@
 """Prompts that occur again: with another reference, or as another item altogether.
 
-Of very many prompts a part is looked at, by what they hash to: memory has an end, and a prompt that is looked at is
-looked at wherever it stands.
+Of very many prompts a part is looked at, by their checksums: memory has an end, a prompt that is looked at is looked at
+wherever it stands, and another audit looks at the same.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from zlib import crc32
 
 from benchbook.exchange.audit.result import AuditFinding
 from benchbook.exchange.log import LogSample
@@ -22,25 +23,28 @@ class Prompts:
 
     def __init__(self) -> None:
         self.share = 1
+        self._checksums = array("I")
         self._prompts, self._references = array("q"), array("q")
         self._ids: list[str] = []
 
     def see(self, sample: LogSample) -> None:
         if not sample.prompt.strip():
             return
-        asked = hash((sample.prompt, sample.choices, sample.context))
-        if asked % self.share:
+        checksum = crc32(sample.prompt.encode("utf-8", "surrogatepass"))
+        if checksum % self.share or len(self._ids) > _MOST:  # more, where nothing can be thinned out: all are one
             return
-        self._prompts.append(asked)
+        self._checksums.append(checksum)
+        self._prompts.append(hash((sample.prompt, sample.choices, sample.context)))
         self._references.append(hash(tuple(sorted(sample.references))) if sample.references else 0)
         self._ids.append(sample.id)
         if len(self._ids) > _MOST:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        while len(self._ids) > _MOST // 2 and self.share < 1 << 40:
+        while len(self._ids) > _MOST // 2 and self.share < 1 << 32:
             self.share *= 2
-            kept = [at for at, asked in enumerate(self._prompts) if not asked % self.share]
+            kept = [at for at, checksum in enumerate(self._checksums) if not checksum % self.share]
+            self._checksums = array("I", (self._checksums[at] for at in kept))
             self._prompts = array("q", (self._prompts[at] for at in kept))
             self._references = array("q", (self._references[at] for at in kept))
             self._ids = [self._ids[at] for at in kept]
@@ -49,7 +53,7 @@ class Prompts:
         n_differing, n_again, differing, again = 0, 0, [], []
         for places in self._occurring_again():
             ids = list(dict.fromkeys(self._ids[at] for at in places))
-            references = {self._references[at] for at in places}
+            references = {self._references[at] for at in places} - {0}
             example = " = ".join(shorten(one, 60) for one in ids[:3])
             if len(references) > 1:
                 n_differing += 1
