@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,12 @@ def test_the_library_has_the_same(tmp_path: Path) -> None:
     assert found.to_html().startswith("<!doctype html>")
     assert repr(found) == "<LogAudits of 1 log: 1 of 1 number do not follow>"
     assert found.logs[0].n_held == 4
+
+
+def test_shares_are_audited_without_anything_heavy(tmp_path: Path) -> None:
+    """No array library, no event loop: an audit of 20,000 samples has two seconds and 80 MB."""
+    log = laid(tmp_path, ROWS, result(0.75))
+    code = "import sys; from benchbook.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, "audit", str(log)], capture_output=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stderr.decode().split()}
+    assert not loaded & {"numpy", "scipy", "polars", "pyarrow", "asyncio"}
