@@ -62,6 +62,21 @@ def test_what_is_no_log_ends_with_2(tmp_path: Path, content: bytes) -> None:
     assert "expected a log of" in done.stderr.decode()
 
 
+@pytest.mark.parametrize(("claimed", "code"), [(0.75, 2), (0.5, 1)])
+def test_one_broken_log_leaves_the_others(tmp_path: Path, claimed: float, code: int) -> None:
+    laid(tmp_path / "a", ROWS, result(claimed))
+    broken = laid(tmp_path / "b", ROWS, result(0.75))
+    (samples,) = broken.parent.glob("*.jsonl")
+    samples.write_bytes(samples.read_bytes()[:-40])
+    done = benchbook_here("audit", str(tmp_path), "--json")
+    assert done.returncode == code
+    found = json.loads(done.stdout)
+    assert (found["n_logs"], len(found["broken"])) == (1, 1)
+    assert samples.name in found["broken"][0]
+    assert samples.name in done.stderr.decode()
+    assert benchbook_here("audit", str(tmp_path / "b")).returncode == 2
+
+
 def test_what_is_not_there_ends_with_2(tmp_path: Path) -> None:
     assert benchbook_here("audit", str(tmp_path / "x")).returncode == 2
     assert benchbook_here("audit", str(tmp_path), "--tool", "nobody").returncode == 2

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from benchbook.cli.output import json_option, print_json
+from benchbook.text import visible
 
 if TYPE_CHECKING:
+    from benchbook.errors import InputError
     from benchbook.exchange.audit.result import LogAudit
 
 _file = click.Path(dir_okay=False, path_type=Path)
@@ -30,20 +32,27 @@ def audit(
 
     LOG is a file or a folder: of Inspect, lm-evaluation-harness, promptfoo and others. Each number follows, does not
     follow (with both numbers, and how it may have come about), or can't be told. Ends with 1 where one does not follow.
+    Logs in a folder that make no sense are named and left out; it then ends with 2 where it would end with 0.
     """
     from benchbook.exchange.audit.auditing import audits_of, together
     from benchbook.exchange.tools import tool_named
 
-    audits = list(audits_of(log, None if tool is None else tool_named(tool)))
+    broken: list[InputError] = []
+    on_broken = broken.append if Path(log).is_dir() else None
+    audits = list(audits_of(log, None if tool is None else tool_named(tool), on_broken))
+    if broken and not audits:
+        raise broken[0]
     written = [] if html is None and markdown is None else _written(audits, html, markdown)
     if as_json:
-        print_json(audits[0] if len(audits) == 1 else together(audits))
+        print_json(audits[0] if len(audits) == 1 and not broken else together(audits, list(map(str, broken))))
     else:
         from benchbook.exchange.audit.document import audit_document
         from benchbook.views.terminal import print_document
 
         print_document(audit_document(audits), sys.stdout, written=written)
-    ctx.exit(int(any(one.n_do_not_follow for one in audits)))
+    for error in broken:
+        click.echo(f"benchbook: {visible(str(error))}", err=True)
+    ctx.exit(1 if any(one.n_do_not_follow for one in audits) else 2 if broken else 0)
 
 
 def _written(audits: list[LogAudit], html: Path | None, markdown: Path | None) -> list[Path]:

@@ -6,7 +6,7 @@ A tool is a folder here: `reading` has `recognises` and `opened`, and `writing`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -118,9 +118,13 @@ def recognised(path: str | Path) -> Tool:
     return found
 
 
-def opened_logs(path: str | Path, tool: Tool | None = None) -> Iterator[ForeignLog]:
+def opened_logs(
+    path: str | Path, tool: Tool | None = None, on_broken: Callable[[InputError], None] | None = None
+) -> Iterator[ForeignLog]:
     """The logs in a file or folder, one after another: those of the tool that wrote it, or, of a folder that is no log
     itself, those in all its files and folders that are, by their names. Each is to be closed.
+
+    `on_broken` is called with the error of one that makes no sense among others, and the others are opened.
 
     Raises: InputError where there is none, and for one that makes no sense.
     """
@@ -131,7 +135,14 @@ def opened_logs(path: str | Path, tool: Tool | None = None) -> Iterator[ForeignL
     n = 0
     for one, found in _logs_under(seen_at(place)):
         n += 1
-        yield from found.reading.opened(one)
+        try:
+            logs = found.reading.opened(one)
+        except InputError as error:
+            if on_broken is None or one == place:
+                raise
+            on_broken(error)
+            continue
+        yield from logs
     if not n:
         raise _unknown(seen_at(place))
 

@@ -102,7 +102,7 @@ def test_a_number_of_a_whole_file_follows_from_all_its_logs(monkeypatch: pytest.
         [sample("0", 1.0, input_tokens=4), sample("1", 0.0, input_tokens=4)],
     ]
     logs = [MadeLog(header(*claims, n_claimed=2), held) for held in halves]
-    monkeypatch.setattr(auditing, "opened_logs", lambda path, tool: iter(logs))
+    monkeypatch.setattr(auditing, "opened_logs", lambda path, tool, on_broken: iter(logs))
     found = list(auditing.audits_of("made.json"))
     assert [one.n_held for one in found] == [2, 2]
     for one in found:

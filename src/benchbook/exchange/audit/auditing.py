@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from benchbook.errors import InputError
 from benchbook.exchange.audit.intervals import Clustered, clustering, mean_of
 from benchbook.exchange.audit.kept import DOUBLED, ENTRY, SCORED, SILENT, KeptSamples
 from benchbook.exchange.audit.prompts import Prompts
@@ -34,20 +35,28 @@ _STATUS: dict[LogStatus, str] = {
 }
 
 
-def audits_of(path: str | Path, tool: Tool | None = None) -> Iterator[LogAudit]:
+def audits_of(
+    path: str | Path, tool: Tool | None = None, on_broken: Callable[[InputError], None] | None = None
+) -> Iterator[LogAudit]:
     """The audits of the logs in a file or folder, one after another.
 
-    A number that a file claims of all its logs together is judged once the last of them was read.
+    A number that a file claims of all its logs together is judged once the last of them was read. `on_broken` is called
+    with the error of a log in a folder that makes no sense, and the others are audited.
 
     Raises: InputError where there is none, and for one that makes no sense.
     """
     whole: _Whole | None = None
-    for log in opened_logs(path, tool):
+    for log in opened_logs(path, tool, on_broken):
         with log:
             if whole is None or whole.files != _files(log):
                 yield from () if whole is None else whole.settled()
                 whole = _Whole(log)
-            whole.audit(log)
+            try:
+                whole.audit(log)
+            except InputError as error:
+                if on_broken is None:
+                    raise
+                on_broken(error)
     yield from () if whole is None else whole.settled()
 
 
@@ -144,8 +153,8 @@ def _worst(n_follow: int, n_not: int, n_open: int) -> LogVerdict:
     return "can_not_be_told" if n_open else "follows" if n_follow else "nothing_claimed"
 
 
-def together(audits: Sequence[LogAudit]) -> AuditedLogs:
-    """Several audits as one result."""
+def together(audits: Sequence[LogAudit], broken: Sequence[str] = ()) -> AuditedLogs:
+    """Several audits as one result; `broken` are the errors of logs that make no sense."""
     return AuditedLogs(
         format=FORMAT,
         n_logs=len(audits),
@@ -153,6 +162,7 @@ def together(audits: Sequence[LogAudit]) -> AuditedLogs:
         n_do_not_follow=sum(one.n_do_not_follow for one in audits),
         n_can_not_be_told=sum(one.n_can_not_be_told for one in audits),
         logs=tuple(audits),
+        broken=tuple(map(storable, broken)),
     )
 
 

@@ -129,7 +129,8 @@ class LogAudit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditedLogs(msgspec.Struct, frozen=True, kw_only=True):
-    """Several logs of one folder or file. The counts are of the numbers of all."""
+    """Several logs of one folder or file. The counts are of the numbers of all; `broken` are the errors of logs that
+    make no sense."""
 
     format: str
     n_logs: int
@@ -137,3 +138,4 @@ class AuditedLogs(msgspec.Struct, frozen=True, kw_only=True):
     n_do_not_follow: int
     n_can_not_be_told: int
     logs: tuple[LogAudit, ...]
+    broken: tuple[str, ...] = ()
