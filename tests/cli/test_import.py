@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import benchbook as bb
+from exchange.every_eval_ever.made import aggregate, result
 from running import benchbook_here
 from scored import write_lines
 
@@ -74,9 +75,72 @@ def test_a_scale_that_is_none_is_refused(tmp_path: Path, words: str) -> None:
     assert "LOW:HIGH" in done.stderr.decode()
 
 
+def apart(folder: Path, *answers: str) -> Path:
+    """The same with the requests in a folder of their own, under the name of the results."""
+    results = batch(folder, *answers)
+    (folder / "sent").mkdir()
+    return (folder / "requests.jsonl").rename(folder / "sent" / results.name)
+
+
+def test_requests_of_another_place_are_named(tmp_path: Path) -> None:
+    requests = apart(tmp_path, "zero", "one")
+    words = ["import", "results.jsonl", "--requests", "sent/results.jsonl", "--run-id", "batch", "--quiet"]
+    done = benchbook_here(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    (run,) = bb.import_logs(tmp_path / "results.jsonl", requests=requests, runs=tmp_path / "runs")
+    for one in (run, bb.load(tmp_path / "runs" / "batch")):
+        assert one.samples["prompt"].to_list() == ["What is 0?", "What is 1?"]
+        assert {"log/results.jsonl", "log/requests-results.jsonl"} <= set(one.record.started().inputs)
+        assert bb.verify(one.path).holds
+
+
+REQUESTS_REFUSED = {
+    "of another batch": (
+        "other.jsonl",
+        "no request with the custom_id of any result; expected the requests of results",
+    ),
+    "no requests": ("results.jsonl", "results.jsonl:1: another form than it should have"),
+    "not there": ("none.jsonl", "can't be read"),
+}
+
+
+@pytest.mark.parametrize("what", REQUESTS_REFUSED)
+def test_requests_that_are_none_of_the_batch_are_refused(tmp_path: Path, what: str) -> None:
+    name, says = REQUESTS_REFUSED[what]
+    batch(tmp_path, "zero")
+    line = {"custom_id": "other", "url": "/v1/chat/completions", "body": {"messages": []}}
+    write_lines(tmp_path / "other.jsonl", [line])
+    done = benchbook_here("import", "results.jsonl", "--requests", name, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "runs").exists()) == (2, False)
+    assert name in done.stderr.decode()
+    assert says in done.stderr.decode()
+
+
+def test_a_log_that_is_no_batch_takes_no_requests(tmp_path: Path) -> None:
+    batch(tmp_path, "zero")
+    (tmp_path / "log.json").write_text(json.dumps(aggregate(result())), encoding="utf-8")
+    done = benchbook_here("import", "log.json", "--requests", "requests.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a log of Every Eval Ever, which takes no file of requests" in done.stderr.decode()
+
+
 def test_the_library_gives_a_run_for_each_log(tmp_path: Path) -> None:
     batch(tmp_path, "zero", "one")
     (run,) = bb.import_logs(tmp_path / "results.jsonl", runs=tmp_path / "runs")
     assert run.samples["predicted"].to_list() == ["zero", "one"]
     assert run.samples["score"].to_list() == [None, None]
     assert bb.verify(run.path).holds
+
+
+def test_of_a_folder_what_makes_sense_is_imported_and_what_does_not_is_named(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+    batch(tmp_path / "logs" / "a", "zero")
+    batch(tmp_path / "logs" / "c", "zero")
+    broken = batch(tmp_path / "logs" / "b", "zero", "one")
+    broken.write_bytes(broken.read_bytes()[:-40])
+    done = benchbook_here("import", "logs", "--quiet", "--reports", "none", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.decode().count("not imported: ") == 1
+    assert "results.jsonl:2" in done.stderr.decode()
+    assert len(json.loads(benchbook_here("runs", "--json", cwd=tmp_path).stdout)) == 2

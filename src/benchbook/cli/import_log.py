@@ -8,7 +8,7 @@ import click
 
 from benchbook.cli.output import json_option
 from benchbook.cli.summary import print_run
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, InputError
 from benchbook.text import visible
 
 
@@ -18,23 +18,25 @@ from benchbook.text import visible
 @click.option("--scorer", help="The scorer whose values are the record's score; by default the first on a known scale.")
 @click.option("--scale", metavar="LOW:HIGH", help="That scorer's scale, where the log does not say it; 0:1 by default.")
 @click.option("--model", help="Who was asked, where the log does not say it: provider/name@version.")
+@click.option("--requests", metavar="FILE", help="The requests of a batch; by default those beside its results.")
 @click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--run-id", help="The record's name, of a single log; by default the time and six hexadecimal digits.")
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @click.option("--quiet", is_flag=True, help="No summary: only what goes wrong.")
 @json_option
-def import_log(path: str, **options: Any) -> None:
+@click.pass_context
+def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
     """Make a record of each log in PATH, a file or folder of another tool.
 
     Whatever the log says becomes a fact, and its file stands among the record's inputs. A sample that the other tool
     could not score is unscored, and never 0. Then `show`, `compare`, `leaderboard`, `label` and `calibrate` work on it.
+
+    Logs without samples are left out, and said. Ends with 2 where a log makes no sense, though others are imported.
     """
     from benchbook.exchange.importing import EmptyLogError, Wanted, import_logs
     from benchbook.exchange.tools import tool_named
 
-    def skipped(error: EmptyLogError) -> None:
-        click.echo(f"not imported: {visible(str(error))}", err=True)
-
+    left_out: list[InputError] = []
     tool = None if options["tool"] is None else tool_named(options["tool"])
     wanted = Wanted(
         runs=options["runs"],
@@ -42,15 +44,25 @@ def import_log(path: str, **options: Any) -> None:
         scorer=options["scorer"],
         scale=_scale(options["scale"]),
         model=options["model"],
+        requests=options["requests"],
     )
-    for result in import_logs(path, wanted, tool, skipped):
-        print_run(
-            result.record,
-            result.derived,
-            reports=None if options["reports"] == "none" else options["reports"],
-            as_json=options["as_json"],
-            quiet=options["quiet"],
-        )
+    try:
+        for result in import_logs(path, wanted, tool, left_out.append):
+            print_run(
+                result.record,
+                result.derived,
+                reports=None if options["reports"] == "none" else options["reports"],
+                as_json=options["as_json"],
+                quiet=options["quiet"],
+            )
+    except InputError as error:  # nothing was imported: it is said last, by whoever called
+        left_out = [one for one in left_out if one is not error]
+        raise
+    finally:
+        for one in left_out:
+            click.echo(f"not imported: {visible(str(one))}", err=True)
+    if not all(isinstance(one, EmptyLogError) for one in left_out):
+        ctx.exit(2)
 
 
 def _scale(words: str | None) -> tuple[float, float] | None:

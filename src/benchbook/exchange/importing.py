@@ -48,39 +48,49 @@ class EmptyLogError(InputError):
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """How a log is imported. `scorer` is the one whose values are the record's score, and `scale` are the ends of its
-    scale, where the log does not say them; `model` is who was asked, where the log does not say it."""
+    scale, where the log does not say them; `model` is who was asked, where the log does not say it; `requests` is the
+    file with a batch's requests."""
 
     runs: str = "runs"
     run_id: str | None = None
     scorer: str | None = None
     scale: tuple[float, float] | None = None
     model: str | None = None
+    requests: str | None = None
 
 
 def import_logs(
-    path: str | Path, wanted: Wanted, tool: Tool | None = None, on_empty: Callable[[EmptyLogError], None] | None = None
+    path: str | Path, wanted: Wanted, tool: Tool | None = None, on_left_out: Callable[[InputError], None] | None = None
 ) -> Iterator[RunResult[AnswersDerived]]:
-    """A record of each log in a file or folder, one after another. `on_empty` is called with a log that holds no
-    samples, and the others are imported.
+    """A record of each log in a file or folder, one after another. `on_left_out` is called with the error of one that
+    holds no samples (`EmptyLogError`), or that makes no sense beside others in a folder, and the others are imported.
 
-    Raises: as `import_log`; UsageError for several logs and one `run_id`; the error of an empty log where all are.
+    Raises: as `import_log`; UsageError for several logs and one `run_id`; the last error where nothing is imported.
     """
-    n, empty = 0, None
-    for number, log in enumerate(opened_logs(path, tool)):
+    n, last = 0, None
+
+    def leave_out(error: InputError) -> None:
+        nonlocal last
+        last = error
+        if on_left_out is not None:
+            on_left_out(error)
+
+    logs = opened_logs(path, tool, requests=wanted.requests, on_broken=leave_out)
+    for number, log in enumerate(logs):
         with log:
             if number and wanted.run_id is not None:
                 raise UsageError(f"run_id: {path} holds several logs, and each becomes a record of its own")
             try:
                 result = import_log(log, wanted)
-            except EmptyLogError as error:
-                empty = error
-                if on_empty is not None:
-                    on_empty(error)
+            except InputError as error:
+                if not (isinstance(error, EmptyLogError) or Path(path).is_dir()):
+                    raise
+                leave_out(error)
                 continue
         n += 1
         yield result
-    if not n and empty is not None:
-        raise empty
+    if not n and last is not None:
+        raise last
 
 
 def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
@@ -244,7 +254,7 @@ def _run_started(
             generation_params=params,
             log_metadata=all_storable(msgspec.to_builtins(header.metadata)),
         )
-    config = {name: getattr(wanted, name) for name in ("runs", "scorer", "scale", "model")}
+    config = {name: getattr(wanted, name) for name in ("runs", "scorer", "scale", "model", "requests")}
     given = {name: value for name, value in config.items() if value is not None}
     return first_fact(run_id, plan, given, inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 

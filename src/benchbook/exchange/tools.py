@@ -44,6 +44,14 @@ class Reading(Protocol):
         ...
 
 
+class ReadingOfRequests(Protocol):
+    """The same of a tool whose files of results may lie apart from those of the requests."""
+
+    def opened(self, path: Path, *, requests: Path) -> Sequence[ForeignLog]:
+        """As `Reading.opened`, with the file of the requests. Raises: InputError."""
+        ...
+
+
 class Writing(Protocol):
     """The module `writing` of a tool."""
 
@@ -57,16 +65,27 @@ class Writing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, by the name of its folder; `title` is its own name."""
+    """A tool, by the name of its folder; `title` is its own name. `takes_requests`: its results may lie in a file
+    without the requests, and `opened` takes theirs (`ReadingOfRequests`)."""
 
     name: str
     title: str
     reads: bool = True
     writes: bool = False
+    takes_requests: bool = False
 
     @property
     def reading(self) -> Reading:
         return cast("Reading", import_module(f"{__package__}.{self.name}.reading"))
+
+    def opened(self, path: Path, requests: Path | None = None) -> Sequence[ForeignLog]:
+        """The logs that a file or folder holds. Raises: InputError; UsageError for requests that it has no use for."""
+        if requests is None:
+            return self.reading.opened(path)
+        if not self.takes_requests:
+            taking = " and ".join(one.title for one in TOOLS if one.takes_requests)
+            raise UsageError(f"{path}: a log of {self.title}, which takes no file of requests; results of {taking} do")
+        return cast("ReadingOfRequests", self.reading).opened(path, requests=requests)
 
     @property
     def writing(self) -> Writing:
@@ -82,10 +101,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool("every_eval_ever", "Every Eval Ever", writes=True),
     Tool("helm", "HELM"),
     Tool("hf_eval_results", "Hugging Face evaluation results", reads=False, writes=True),
-    Tool("hf_eval_results", "Hugging Face evaluation results", reads=False, writes=True),
-    Tool("anthropic_batch", "Anthropic batch"),
-    Tool("gemini_batch", "Gemini batch"),
-    Tool("openai_batch", "OpenAI batch", writes=True),
+    Tool("anthropic_batch", "Anthropic batch", takes_requests=True),
+    Tool("gemini_batch", "Gemini batch", takes_requests=True),
+    Tool("openai_batch", "OpenAI batch", writes=True, takes_requests=True),
 )
 
 
@@ -119,24 +137,30 @@ def recognised(path: str | Path) -> Tool:
 
 
 def opened_logs(
-    path: str | Path, tool: Tool | None = None, on_broken: Callable[[InputError], None] | None = None
+    path: str | Path,
+    tool: Tool | None = None,
+    *,
+    requests: str | Path | None = None,
+    on_broken: Callable[[InputError], None] | None = None,
 ) -> Iterator[ForeignLog]:
     """The logs in a file or folder, one after another: those of the tool that wrote it, or, of a folder that is no log
-    itself, those in all its files and folders that are, by their names. Each is to be closed.
+    itself, those in all its files and folders that are, by their names. Each is to be closed. `requests` is the file
+    with the requests whose results are there.
 
     `on_broken` is called with the error of one that makes no sense among others, and the others are opened.
 
-    Raises: InputError where there is none, and for one that makes no sense.
+    Raises: InputError where there is none, and for one that makes no sense; UsageError for `requests` of a tool that
+    takes none.
     """
-    place = Path(path)
+    place, asked = Path(path), None if requests is None else Path(requests)
     if tool is not None:
-        yield from tool.reading.opened(place)
+        yield from tool.opened(place, asked)
         return
     n = 0
     for one, found in _logs_under(seen_at(place)):
         n += 1
         try:
-            logs = found.reading.opened(one)
+            logs = found.opened(one, asked)
         except InputError as error:
             if on_broken is None or one == place:
                 raise

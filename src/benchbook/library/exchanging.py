@@ -32,18 +32,22 @@ def import_logs(
     scorer: str | None = None,
     scale: tuple[float, float] | None = None,
     model: str | None = None,
+    requests: str | Path | None = None,
     runs: str | Path = "runs",
     run_id: str | None = None,
 ) -> list[Run]:
     """Make a record of each log of another tool in a file or folder, as `benchbook import` does.
 
     `scorer` is the one whose values are the record's score, and `scale` the ends of its scale, where the log does not
-    say them. Logs without samples are left out.
+    say them. `requests` is the file with the requests of a batch, by default the one beside its results. Logs without
+    samples are left out.
 
     Raises: UsageError naming the file and where it stops making sense, for a scorer that is not there, and where no log
     holds a sample; RecordError where a record can't be written.
     """
-    wanted = importing.Wanted(str(runs), run_id, scorer, scale, model)
+    wanted = importing.Wanted(
+        str(runs), run_id, scorer, scale, model, requests=None if requests is None else str(requests)
+    )
     results = importing.import_logs(path, wanted, None if tool is None else tool_named(tool))
     return [run_of(one.record) for one in results]
 

@@ -46,7 +46,7 @@ def audits_of(
     Raises: InputError where there is none, and for one that makes no sense.
     """
     whole: _Whole | None = None
-    for log in opened_logs(path, tool, on_broken):
+    for log in opened_logs(path, tool, on_broken=on_broken):
         with log:
             if whole is None or whole.files != _files(log):
                 yield from () if whole is None else whole.settled()

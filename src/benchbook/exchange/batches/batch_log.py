@@ -83,7 +83,7 @@ class BatchLog(ForeignLog):
         self._survey = survey
         self._has_doubles = survey.n_results > ids.n_held()
         self._notes = [*notes, *self._noted()]
-        self.files = {one.name: one for one in (*results, *requests)}
+        self.files = _by_name(results, requests)
         n_asked = ids.n_asked() if requests else None
         self.header = LogHeader(
             tool=form.tool,
@@ -225,6 +225,12 @@ def _n_out_of_order(places: Iterator[int | None]) -> int:
 def _bare(sample: LogSample) -> LogSample:
     sample.messages, sample.metadata = None, {}
     return sample
+
+
+def _by_name(results: list[Path], requests: list[Path]) -> dict[str, Path]:
+    """The files by name: requests of another folder may be called as their results are."""
+    named = {one.name: one for one in results}
+    return named | {f"requests-{one.name}" if one.name in named else one.name: one for one in requests}
 
 
 def _task(path: Path, requests: list[Path]) -> str:

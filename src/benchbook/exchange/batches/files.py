@@ -75,14 +75,24 @@ def _opened(form: BatchForm, path: Path, results: list[Path], requests: Path | N
                 ids.hold(found.id, file, number, answered=found.answer is not None)
         notes: list[LogNote] = []
         asked = [requests] if requests is not None else []
-        if not asked and survey.params is None:
+        says_itself = survey.params is not None
+        if not asked and not says_itself:
             asked = _requests_beside(form, results, ids, notes)
         for one in asked:
             _ask(form, one, ids, survey)
+        if requests is not None and not says_itself:
+            _check_are_of(form, requests, results, ids)
         return BatchLog(form, path, results, asked, ids, survey, notes)
     except BaseException:
         ids.close()
         raise
+
+
+def _check_are_of(form: BatchForm, requests: Path, results: list[Path], ids: BatchIds) -> None:
+    """Check that some result has its request there. Raises: InputError."""
+    if ids.n_without_request() == ids.n_held():
+        found = f"no request with the {form.id_name} of any result"
+        raise InputError(requests, found=found, expected=f"the requests of {results[0].name}")
 
 
 def _ask(form: BatchForm, requests: Path, ids: BatchIds, survey: BatchSurvey) -> None:
