@@ -61,7 +61,7 @@ def test_values_are_the_numbers_that_inspect_takes_them_for(value: Any, number: 
     [
         pytest.param({"value": "P"}, (0.5, "P", None), [], id="partial"),
         pytest.param({"value": "maybe"}, (0.0, "maybe", None), ["no_number"], id="no-number"),
-        pytest.param({"value": None}, (None, None, "null"), ["null_value"], id="null"),
+        pytest.param({"value": None}, (None, None, "null"), [], id="null"),
         pytest.param({"value": float("nan")}, (None, None, "NaN"), [], id="NaN"),
         pytest.param({"value": float("nan"), "reason": "refusal"}, (None, None, "refusal"), [], id="reason"),
         pytest.param(
@@ -117,7 +117,7 @@ def test_parts_of_a_value_have_the_names_of_the_results(tmp_path: Path) -> None:
         "list.2": (0.0, None),
         "list": (None, "a value of several parts"),
     }
-    assert notes == ["null_value"]
+    assert notes == ["null_part"]
 
 
 def test_numbers_of_a_value_of_several_parts_are_not_computed(tmp_path: Path) -> None:

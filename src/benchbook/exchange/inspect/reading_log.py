@@ -20,12 +20,12 @@ from benchbook.text import plural
 _VERSIONS = range(1, 4)
 _FIRST = 10  # samples that are looked at for scorers whose values have several parts
 
-# What may be noticed of samples: of whatever, and what of it.
+# All that may be noticed of samples: of one thing or several, and what of them.
 _NOTES = {
-    "edited_score": ("score", "changed after the eval, by a person or a tool: the last value counts."),
-    "invalidated": ("sample", "declared invalid, which Inspect's numbers count all the same."),
-    "no_number": ("value", "no number but another text, which Inspect counts as 0."),
-    "null_value": ("value", "null, measured by nobody, which Inspect's means count as 0."),
+    "edited_score": ("score", "scores", "changed after the eval, by a person or a tool: the last value counts."),
+    "invalidated": ("sample", "samples", "declared invalid, which Inspect's numbers count all the same."),
+    "no_number": ("value", "values", "no number but another text, which Inspect counts as 0."),
+    "null_part": ("part of a value", "parts of values", "null: measured by nobody, and 0 in Inspect's means."),
 }
 
 
@@ -59,9 +59,9 @@ class InspectLog(ForeignLog):
     def notes(self) -> list[LogNote]:
         seen = self._reader.seen
         made = list(self._own_notes)
-        for code, (what, words) in _NOTES.items():
+        for code, (one, many, words) in _NOTES.items():
             if n := seen[code]:
-                made.append(LogNote(code=code, words=f"Found {plural(n, what)} {words}", n=n))
+                made.append(LogNote(code=code, words=f"Found {plural(n, one, many)} {words}", n=n))
         if seen["id_number"] and seen["id_digits"]:
             words = "Some ids are numbers, and others texts of digits: 1 and '1' are one item, as they are to Inspect."
             made.append(LogNote(code="ids_of_two_types", words=words, n=seen["id_digits"]))

@@ -70,6 +70,8 @@ def scores_of(
     if isinstance(value, Mapping | list):
         named = value.items() if isinstance(value, Mapping) else ((str(n), one) for n, one in enumerate(value, start=1))
         for part, one in named:
+            if one is None:
+                seen["null_part"] += 1
             yield names.of(scorer, str(part)), _scored(score, one, seen)
         if names.claims_whole(scorer):
             yield scorer, _with_words(LogScore(value=None, unscored=_OF_PARTS), score)
@@ -87,8 +89,6 @@ def _scored(score: InspectScore, value: Any, seen: Counter[str]) -> LogScore:
     if isinstance(value, str) and value.lower().lstrip("-") not in ("nan", "infinity", "inf", "+inf"):
         seen["no_number"] += 1
         return _with_words(LogScore(value=0.0, said=value), score)
-    if value is None:
-        seen["null_value"] += 1
     return _with_words(LogScore(value=None, unscored=_reason(score, value)), score)
 
 
