@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import InputError
+from benchbook.exchange.inspect import reading_archive
 from benchbook.exchange.log import LogSample
 from inspect_made import as_archive, as_json, header, members, open_log, sample
 from zipped import DEFLATED, STORED, ZSTANDARD, Entry, archive
@@ -54,6 +55,15 @@ def test_of_members_of_one_name_the_last_counts(tmp_path: Path) -> None:
             assert [(one.id, one.scores["match"].said) for one in samples] == [("2", "I"), ("1", "I")]
         (note,) = log.notes()
         assert (note.code, note.n) == ("doubled_member", 3)
+
+
+def test_doubled_names_are_found_among_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading_archive, "_AT_ONCE", 3)
+    entries = [Entry(f"samples/{n}_epoch_1.json", as_json(sample(n))) for n in (*range(20), 3, 7, 3)]
+    samples, notes = read(written(tmp_path, [*members([]), *entries]))
+    assert sorted(int(one.id) for one in samples) == list(range(20))
+    assert [int(one.id) for one in samples[-2:]] == [7, 3]
+    assert notes == ["doubled_member"]
 
 
 def test_a_log_without_a_header_is_still_being_written_and_claims_nothing(tmp_path: Path) -> None:

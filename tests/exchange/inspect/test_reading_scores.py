@@ -173,9 +173,15 @@ def metric(name: str, value: Any = 0.5, group: str | None = None, **params: Any)
         pytest.param(metric("all", group="grouped", **GROUPED), "mean", {}, id="all-groups"),
         pytest.param(
             metric("all", group="grouped", **GROUPED, all="groups"),
+            "mean_of_means",
+            {"clusters": "kind"},
+            id="mean-of-groups",
+        ),
+        pytest.param(
+            metric("all", group="grouped", **CLUSTERED, all="groups"),
             None,
             {"why_not": "the mean of the groups' numbers"},
-            id="mean-of-groups",
+            id="mean-of-groups-errors",
         ),
         pytest.param(
             metric("all", group="grouped", **GROUPED, all=False),

@@ -76,7 +76,17 @@ def parts():
     return score
 
 
-@scorer(metrics=[mean(), grouped(mean(), "kind"), grouped(stderr(), "kind", all=False), ci(), std(), var()])
+@scorer(
+    metrics=[
+        mean(),
+        grouped(mean(), "kind"),
+        grouped(stderr(), "kind", all=False),
+        grouped(mean(), "family", all="groups"),
+        ci(),
+        std(),
+        var(),
+    ]
+)
 def closeness():
     async def score(state, target):
         text = state.output.completion

@@ -25,6 +25,7 @@ _Type = TypeVar("_Type")
 
 HEADER, START = "header.json", "_journal/start.json"
 _SAMPLES = "samples/"
+_AT_ONCE = 1 << 16  # names that are counted at once
 # Of a sample that lies in several members: `sample.json` is the sample but for what stands in the others.
 _PART = re.compile(
     r"(samples/.+_epoch_\d+)/"
@@ -150,10 +151,14 @@ class _Index:
 
 
 def _doubled(codes: array[int]) -> dict[int, int]:
-    """How often each name is there that is so more than once, by its hash."""
-    if len(set(codes)) == len(codes):
-        return {}
-    return {code: times for code, times in Counter(codes).items() if times > 1}
+    """How often each name is there that is so more than once, by its hash; a share of them at a time."""
+    doubled: dict[int, int] = {}
+    shares = len(codes) // _AT_ONCE + 1
+    for share in range(shares):
+        some = [code for code in codes if code % shares == share] if shares > 1 else codes
+        if len(set(some)) < len(some):
+            doubled |= {code: times for code, times in Counter(some).items() if times > 1}
+    return doubled
 
 
 def _where(member: Member) -> str:

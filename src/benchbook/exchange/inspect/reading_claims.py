@@ -17,10 +17,11 @@ from benchbook.text import quoted, shorten
 
 _OWN = "inspect_ai/"
 _FORMULAS: dict[str, Formula] = {"accuracy": "mean", "mean": "mean", "stderr": "stderr", "std": "std", "var": "var"}
-_WITHOUT_CHANCE = "it is drawn by chance"
+_MEAN_OF_GROUPS = "it is the mean of the groups' numbers"
+_BY_CHANCE = "it is drawn by chance"
 _WHY_NOT = {
-    "bootstrap_stderr": _WITHOUT_CHANCE,
-    "bootstrap_std": _WITHOUT_CHANCE,
+    "bootstrap_stderr": _BY_CHANCE,
+    "bootstrap_std": _BY_CHANCE,
     "ci": "it is an end of an interval, which is not computed again here",
     "ci_wilson": "it is an end of an interval, which is not computed again here",
 }
@@ -158,7 +159,10 @@ class _Claims:
         found = self._plain(str(inner.get("name")), inner_params if isinstance(inner_params, Mapping) else {})
         over_all = params.get("all", "samples")
         if over_all and label == params.get("all_label", "all"):
-            return found if over_all == "samples" else (None, "it is the mean of the groups' numbers", {})
+            if over_all == "samples":
+                return found
+            is_mean = found[0] == "mean"
+            return ("mean_of_means", "", {"clusters": key}) if is_mean else (None, _MEAN_OF_GROUPS, {})
         before, _, after = str(params.get("name_template") or "{group_name}").partition("{group_name}")
         group = label.removeprefix(before)
         group = group[: len(group) - len(after)] if after and group.endswith(after) else group
