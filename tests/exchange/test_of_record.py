@@ -51,6 +51,8 @@ def _followed(claim: Claim, samples: list[LogSample]) -> float:
     match claim.formula:
         case "mean":
             return math.fsum(values) / len(values)
+        case "share_passed":
+            return sum(one.passed is True for one in scores) / len(values)
         case "n_passed":
             return sum(one.passed is True for one in scores)
         case "sum_of_input_tokens":
@@ -272,12 +274,11 @@ def test_an_imported_log_is_what_was_imported(tmp_path: Path) -> None:
     assert first.scores["match"] == msgspec.structs.replace(samples[0].scores["match"], passed=True)
     assert first.scores["grade"] == LogScore(value=7.0)
     assert (first.references, first.choices, first.latency_ms) == (("2", "two"), ("1", "2"), 5)
-    assert first.metadata["own"] == {"page": [1]}
+    assert first.metadata == {"page": [1]}
     assert second.scores["match"] == LogScore(value=None, unscored="NaN")
     assert second.limit == "token"
-    assert third.failure is not None
-    assert third.failure.message.endswith("HTTP 500")
-    assert {one.value for one in third.scores.values()} == {None}
+    assert third.failure == LogFailure(message="HTTP 500")
+    assert third.scores == {}
     header = found.header
     assert (header.task, header.model, header.n_claimed) == ("sums", "acme/m", 4)
     assert [(one.name, one.highest, one.judge) for one in header.scorers] == [
@@ -286,9 +287,30 @@ def test_an_imported_log_is_what_was_imported(tmp_path: Path) -> None:
     ]
     assert header.metadata["imported"]["tool"] == "other"
     claims = {(one.scorer, one.metric): (one.value, one.formula) for one in header.claims}
+    assert claims["match", "pass_rate"] == (1.0, "share_passed")
     assert claims["grade", "mean"] == (7.0, "mean")
     assert claims["match", "mean"] == (1.0, "mean")
     assert claims["match", "primary_score"] == (1.0, None)
+
+
+def test_facts_have_what_a_table_has_no_column_for(tmp_path: Path) -> None:
+    """Reasons beside explanations, parts, guesses, kinds of failures, and a repeat that asked something else."""
+    scores = {
+        "a": LogScore(value=None, unscored="NaN", explanation="Neither."),
+        "b": LogScore(value=None, parts=(-3.0, 2.0)),
+        "c": LogScore(value=1.0, passed=False, guessed="its verdict is in lower case"),
+    }
+    samples = [
+        sample(id="x", prompt="", finish_reason="length", scores=scores),
+        sample(id="x", repeat=1, prompt="Once more?", failure=LogFailure(message="late", kind="timeout")),
+        sample(id="y", answer=None, failure=LogFailure(message="no more", kind="limit")),
+    ]
+    record = import_log(Made(samples, repeats=2), Wanted(runs=str(tmp_path), scorer="c")).record
+    first, other, again = log_of_record(record).samples()
+    assert (first.prompt, first.finish_reason) == ("", "length")
+    assert first.scores == scores
+    assert (other.id, other.failure) == ("y", LogFailure(message="no more", kind="limit"))
+    assert (again.prompt, again.failure) == ("Once more?", LogFailure(message="late", kind="timeout"))
 
 
 def test_choices_are_those_of_the_items_line(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def _with_a_gap(folder: Path) -> Record:
 RUNS: dict[str, Callable[[Path], Record]] = {
     "a judge, and a reply that nobody can read": lambda folder: judged_run(folder, [(2, 2), (1, 2), None]),
     "a judge and repeats": lambda folder: judged_run(folder, [(2, 2), (1, 2), (0, 1)], repeats=2),
+    "repeats, none of one item scored": lambda folder: judged_run(folder, [(2, 2), (1, 2), None], repeats=2),
     "expected answers, one of which is missing": lambda folder: scored(folder).record,
     "a function that could not score": lambda folder: scored_by_function(folder).record,
     "an item that was not answered": _with_a_gap,

@@ -93,6 +93,10 @@ class FirstLook:
             self._spool.seek(self._starts[found])
             target.write(self._spool.read(self._starts[found + 1] - self._starts[found]))
 
+    def asks_another_text(self, sample: LogSample) -> bool:
+        """True if a sample has another prompt than the item that it is of."""
+        return self._prompts[self._found[_item_id(sample)]] != hash(sample.prompt)
+
     def number_of(self, sample: LogSample) -> int:
         """The sample's place in the plan, once the items are written."""
         return sample.repeat * self.n_items + self._places[self._found[_item_id(sample)]]
@@ -106,7 +110,10 @@ class FirstLook:
             yield f"{plural(self._n_doubled, 'sample')} of the log stand in it again later: the last counts."
         if self._n_other_prompts:
             what = plural(self._n_other_prompts, "sample")
-            yield f"{what} ask something else than the first of the same id: the item has the first one's text."
+            yield (
+                f"{what} ask something else than the first of the same id: the item has the first one's text, and the "
+                "facts theirs."
+            )
 
 
 _DIGITS = re.compile(r"(\d{1,18})", re.ASCII)
@@ -121,10 +128,15 @@ def _item_id(sample: LogSample) -> str:
     return storable(sample.id) if sample.id.strip() else "(no id)"
 
 
+def unknown_prompt(name: str) -> str:
+    """The prompt of an item of which the log does not say what was asked."""
+    return f"not known (item {name})"
+
+
 def _item_line(name: str, sample: LogSample) -> bytes:
     item: dict[str, Any] = {"id": name, "prompt": sample.prompt}
     if not sample.prompt.strip():
-        item["prompt"] = f"not known (item {name})"
+        item["prompt"] = unknown_prompt(name)
     if sample.references and sample.references[0].strip():
         item["expected_answer"] = sample.references[0]
     if len(sample.references) > 1:

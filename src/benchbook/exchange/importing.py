@@ -294,9 +294,10 @@ class _Facts:
         else:
             self._journal.append(_reply(number, sample))
             self._n_answered += 1
-        outcome = _outcome(number, sample)
+        outcome = _outcome(number, sample, asks_another=self._look.asks_another_text(sample))
         self._outcomes.append(outcome)
         self._n_characters += sum(len(one.explanation or "") for one in outcome.scores.values())
+        self._n_characters += len(outcome.prompt or "")
         if len(self._outcomes) >= _CHUNK or self._n_characters >= _CHUNK_CHARACTERS:
             self._append()
 
@@ -347,12 +348,15 @@ def _own(metadata: Mapping[str, Any]) -> str | None:
     return found.decode()
 
 
-def _outcome(number: int, sample: LogSample) -> ImportedOutcome:
+def _outcome(number: int, sample: LogSample, *, asks_another: bool) -> ImportedOutcome:
+    failure = sample.failure
     return ImportedOutcome(
         sample=number,
         scores={storable(name): _imported(one) for name, one in list(sample.scores.items())[:_MOST_SCORERS]},
-        failure=None if sample.failure is None else sample.failure.message,
+        failure=None if failure is None else failure.message,
+        failure_kind=None if failure is None or failure.kind == "error" else failure.kind,
         limit=sample.limit,
+        prompt=sample.prompt if asks_another else None,
     )
 
 

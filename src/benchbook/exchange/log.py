@@ -31,6 +31,7 @@ Formula = Literal[
     "upper_median",  # of two in the middle the higher
     "sum",
     "share_of_ones",  # values of 1, of all
+    "share_passed",  # of the samples that are scored
     "mean_of_means",  # of the clusters', as `Claim.clusters` names them, however large they are
     "pooled_stderr",  # of the mean: sqrt(q / (n - clusters) / n), q the squared distances from a value's cluster's mean
     "stderr_of_means",  # of the mean of the clusters' means: sqrt(sum of their squared errors) / clusters

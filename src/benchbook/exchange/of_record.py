@@ -7,7 +7,6 @@ score, is unscored here, with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +21,7 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.exchange.log import (
-    Claim,
     ForeignLog,
-    Formula,
     LogFailure,
     LogHeader,
     LogSample,
@@ -32,6 +29,8 @@ from benchbook.exchange.log import (
     LogScorer,
     LogStatus,
 )
+from benchbook.exchange.of_import import ImportedFacts
+from benchbook.exchange.record_claims import ColumnOfScores, RecordClaims
 from benchbook.record.derived_files import check_derived
 from benchbook.record.facts import Failure, RunStarted
 from benchbook.record.folder import Record
@@ -68,17 +67,6 @@ def log_of_record(record: Record) -> RecordLog:
     return RecordLog(record, started, evaluator, evaluator.compared, derived)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """A scorer of the log, and the columns of samples.parquet that have its values and its words."""
-
-    scorer: LogScorer
-    column: str
-    compared: str
-    why: str
-    said: str | None = None
-
-
 class RecordLog(ForeignLog):
     """A record of answers, read a row group at a time beside the eval set that it keeps."""
 
@@ -87,6 +75,7 @@ class RecordLog(ForeignLog):
     ) -> None:
         self._record, self._started, self._evaluator, self._columns = record, started, evaluator, columns
         self._manifest: dict[str, Any] = msgspec.to_builtins(derived.manifest)
+        self._is_imported = "imported" in self._manifest
         self._names = evaluator.tables(started)[_SAMPLES].__struct_fields__
         self._scored = tuple(_scorers(evaluator.id, columns, self._names, self._manifest))
         self._mapped = _MAPPED | {
@@ -101,11 +90,13 @@ class RecordLog(ForeignLog):
     def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
         why = unanswered_why(self._evaluator, self._names, self._manifest).alias(_WHY)
         template = self._template() if whole else None
+        facts = ImportedFacts(self._record, self._scored[0].scorer.name) if self._is_imported else None
         with recorded_evalset(self._record, self._started, keeps_fields=True) as evalset:
             for frame in read_frames(self._record.samples):
                 for row in frame.with_columns(why).iter_rows(named=True):
                     if not self._is_lacking(row):
-                        yield self._sample(row, evalset, template, whole)
+                        sample = self._sample(row, evalset, template, whole)
+                        yield sample if facts is None else facts.over(sample, row, whole=whole)
 
     def _is_lacking(self, row: Mapping[str, Any]) -> bool:
         """True for a repeat of an item that another tool's log does not have: nobody asked it."""
@@ -131,7 +122,7 @@ class RecordLog(ForeignLog):
             choices=_texts(fields, "choices"),
             context=None if item.context is None else as_text(item.context),
             answer=row[self._columns.answer],
-            scores={one.scorer.name: self._score(row, one) for one in self._scored},
+            scores={} if self._is_imported else {one.scorer.name: self._score(row, one) for one in self._scored},
             failure=self._failure(row),
             limit=row.get("limit") or ("time" if _ran_out_of_time(row) else None),
             finish_reason=row.get("finish_reason"),
@@ -151,28 +142,25 @@ class RecordLog(ForeignLog):
         left = {name: one for name, one in row.items() if name not in self._mapped and one not in (None, [], {}, "")}
         return left | {name: msgspec.json.decode(left[name]) for name in _JSON if name in left}
 
-    def _score(self, row: Mapping[str, Any], one: _Scored) -> LogScore:
+    def _score(self, row: Mapping[str, Any], one: ColumnOfScores) -> LogScore:
         value = None if row[_WHY] is not None else row[one.column]
         is_headline = one is self._scored[0]
         explanation = row.get("rationale") or row.get(one.why)
-        if one.said is not None and value is None:
-            explanation = None  # its column says why there is no score
-        elif explanation is None and is_headline and value is not None and one.said is None:
+        if explanation is None and is_headline and value is not None:
             explanation = ", ".join(_said(row, self._columns.reasons)) or None
         return LogScore(
             value=None if value is None else float(value),
             unscored=self._unscored(row, one) if value is None else None,
-            said=None if one.said is None else row[one.said],
             passed=bool(row[self._columns.passed]) if is_headline and value is not None else None,
             answer=row.get(one.compared),
             explanation=_with_quotes(explanation, row, one.column),
         )
 
-    def _unscored(self, row: Mapping[str, Any], one: _Scored) -> str:
+    def _unscored(self, row: Mapping[str, Any], one: ColumnOfScores) -> str:
         """The reason for which a scorer gave no score."""
         if row[_WHY] is not None:
             return f"unanswered: {row[_WHY]}"
-        if row[self._columns.score] is not None or one.said is not None:
+        if row[self._columns.score] is not None:
             return row.get(one.why) or row.get("unscored") or "not scored by this"
         return ": ".join(_said(row, _UNSCORED)) or ", ".join(_said(row, self._columns.reasons)) or "no score"
 
@@ -201,6 +189,7 @@ class RecordLog(ForeignLog):
         n_items, repeats = self._evaluator.size_of(self._started)
         template = (manifest.get("prompt_template_id"), manifest.get("prompt_template_version_or_hash"))
         imported: Mapping[str, Any] = manifest.get("imported") or {}
+        claims = RecordClaims(self._record, self._evaluator, self._columns, self._scored, self._names, manifest)
         return LogHeader(
             tool=TOOL,
             tool_version=str(manifest["code_version"].get("benchbook") or "") or None,
@@ -214,58 +203,12 @@ class RecordLog(ForeignLog):
             dataset_version=manifest["dataset_version_or_hash"],
             n_claimed=n_items * repeats,
             repeats=repeats,
-            claims=tuple(self._claims(derived)),
+            claims=tuple(claims.of(msgspec.to_builtins(derived.aggregates))),
             generation_params=manifest.get("generation_params_effective") or manifest.get("generation_params") or {},
             prompt_template=" ".join(part for part in template if part) or None,
             error=imported.get("error") or manifest.get("run_status_reason"),
             metadata=_identity(manifest, derived.decision),
         )
-
-    def _claims(self, derived: DerivedFiles) -> Iterator[Claim]:
-        """The numbers of aggregates.json that follow from samples by a formula, and the one that stands for the run."""
-        aggregates = msgspec.to_builtins(derived.aggregates)
-        numbers = dict(_numbers(aggregates))
-        why_not = self._why_not(aggregates)
-
-        def claim(scorer: str, formula: Formula | None, *names: str, otherwise: str = "") -> Iterator[Claim]:
-            for where in (found for name in names for found in (name, f"aggregates.{name}") if found in numbers):
-                yield Claim(
-                    scorer=scorer,
-                    metric=where.rpartition(".")[2],
-                    value=numbers[where],
-                    where=f"aggregates.json: {where}",
-                    formula=None if why_not else formula,
-                    why_not=why_not or otherwise,
-                    decimals=9,
-                )
-
-        headline = self._scored[0].scorer.name
-        if self._evaluator.primary is not None:
-            is_it = self._scored[0].column == self._columns.score
-            scale = "it is on a scale from 0 to 1, and values here are on the scorer's own"
-            yield from claim(
-                headline, "mean" if is_it else None, self._evaluator.primary, otherwise="" if is_it else scale
-            )
-        yield from claim(headline, None, "pass_rate", otherwise="no formula here is of what passed")
-        yield from claim(headline, "n_passed", "n_passed", "n_correct")
-        for one in self._scored:
-            name = one.scorer.name.removesuffix("_score")
-            yield from claim(
-                one.scorer.name, "mean", f"{name}_mean", f"checks.{name}.mean", f"scorers.{one.scorer.name}.mean"
-            )
-        for name, formula in _TOKENS.items():
-            yield from claim("", formula, name)
-
-    def _why_not(self, aggregates: Mapping[str, Any]) -> str:
-        """Why a record's numbers are not those of its samples' values as they are here; empty where they are."""
-        if (early := self._evaluator.ended_early(aggregates)) is not None:
-            return f"it {early.words}: what was under way then is no part of it"
-        import polars as pl
-
-        why = unanswered_why(self._evaluator, self._names, self._manifest)
-        counted = why.is_not_null() & pl.col(self._columns.score).is_not_null()
-        n = sum(int(frame.select(counted.sum()).item()) for frame in read_frames(self._record.samples))
-        return f"it counts {n:,} unanswered samples, which are unscored here" if n else ""
 
 
 # ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -278,16 +221,11 @@ _MAPPED: frozenset[str | None] = frozenset({
 _JSON = ("own", "values")  # columns whose texts are JSON
 _UNSCORED = ("evaluator_error", "parse_error_reason", "unscored")  # columns that say why nobody scored a sample
 _ON_A_SCALE = ("rate", "score", "grade")  # metrics that somebody scored, unlike tokens and times
-_TOKENS: Mapping[str, Formula] = {
-    "total_input_tokens": "sum_of_input_tokens",
-    "total_output_tokens": "sum_of_output_tokens",
-    "total_tokens": "sum_of_tokens",
-}
 
 
 def _scorers(
     spec: str, columns: ComparedColumns, there: tuple[str, ...], manifest: Mapping[str, Any]
-) -> Iterator[_Scored]:
+) -> Iterator[ColumnOfScores]:
     """The score by which samples pass, under its evaluator's name, and each criterion or check under its own; of an
     imported log its scorers, the one that the record goes by first."""
     if (imported := manifest.get("imported")) is not None and imported["scorers"]:
@@ -303,15 +241,13 @@ def _scorers(
             yield _of_column(scorer, one.column)
 
 
-def _of_column(scorer: LogScorer, column: str) -> _Scored:
-    return _Scored(scorer, column, f"{column}_found", f"{column}_reason")
+def _of_column(scorer: LogScorer, column: str) -> ColumnOfScores:
+    return ColumnOfScores(scorer, column, f"{column}_found", f"{column}_reason")
 
 
-def _of_import(told: Mapping[str, Any]) -> _Scored:
+def _of_import(told: Mapping[str, Any]) -> ColumnOfScores:
     names = [name for name in LogScorer.__struct_fields__ if name in told]
-    column = told["column"]
-    scorer = LogScorer(**{name: told[name] for name in names})
-    return _Scored(scorer, column, f"{column}_compared", f"{column}_why", f"{column}_said")
+    return _of_column(LogScorer(**{name: told[name] for name in names}), told["column"])
 
 
 def _said(row: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
@@ -387,12 +323,3 @@ def _identity(manifest: Mapping[str, Any], decision: Any) -> dict[str, Any]:
     if (imported := manifest.get("imported")) is not None:
         told["imported"] = {name: imported[name] for name in _OF_IMPORT if imported[name] is not None}
     return {"record_sha256": manifest["journal_sha256"]} | told
-
-
-def _numbers(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """Each single number of aggregates.json, by its path."""
-    for name, value in content.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{prefix}{name}.")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield f"{prefix}{name}", float(value)

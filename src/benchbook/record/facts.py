@@ -155,12 +155,17 @@ class ImportedScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class ImportedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """All that a log says of one sample's worth. `limit` is what ended it before its time: tokens, messages, time."""
+    """All that a log says of one sample's worth. `limit` is what ended it before its time: tokens, messages, time.
+
+    `prompt` is what was asked, where that is another text than the item's.
+    """
 
     sample: int
     scores: dict[str, ImportedScore] = {}  # by scorer
     failure: str | None = None  # of the tool that asked, where it has an answer or scores all the same
+    failure_kind: str | None = None  # where that is no plain error
     limit: str | None = None
+    prompt: str | None = None
 
 
 class LogOutcomes(_Fact, tag="imported", kw_only=True):

@@ -201,7 +201,7 @@ def test_an_error_over_items_that_were_asked_twice_is_of_their_means(tmp_path: P
         "format": "jsonl", "file_path": f"{NAME}_samples.jsonl",
     }))  # fmt: skip
     assert claim(log, "standard_error").reducer == "mean"
-    assert claim(log, "num_samples").formula is None
+    assert (claim(log, "num_samples").formula, claim(log, "num_samples").reducer) == ("n_scored", "mean")
     assert log.header.n_claimed == 4  # of two items, each twice
 
 

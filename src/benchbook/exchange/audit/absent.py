@@ -96,7 +96,7 @@ def possible(
     if claim.formula in ("max", "min"):
         return (value, None) if claim.formula == "max" else (None, value)
     scale = _scale(claim, header, kept)
-    if scale is None or claim.formula not in ("mean", "median", "share_of_ones"):
+    if scale is None or claim.formula not in ("mean", "median", "share_of_ones", "share_passed"):
         return None, None
     low, high = scale
     if (
@@ -113,7 +113,7 @@ def possible(
 
 def _scale(claim: Claim, header: LogHeader, kept: KeptSamples) -> tuple[float, float] | None:
     """The scorer's scale, wide enough for what is held."""
-    if claim.formula == "share_of_ones":
+    if claim.formula in ("share_of_ones", "share_passed"):
         return 0.0, 1.0
     scorer = next((one for one in header.scorers if one.name == claim.scorer), None)
     column = column_of(kept, claim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isnan, nan
 from typing import Literal
 
 from benchbook.exchange.audit.formulas import FORMULAS, OF_PARTS, Taken, mean
@@ -158,6 +158,9 @@ def _places(kept: KeptSamples, way: Way) -> Iterator[Sequence[int]]:
 
 def _value(kept: KeptSamples, column: ScoreColumn, way: Way, at: int) -> float:
     value = column.values[at]
+    if way.formula == "share_passed" and not isnan(value):
+        passed = _passed_by(column, at)
+        value = nan if passed is None else float(passed)
     if way.as_zero is None:
         return value
     flag = kept.flags[at]
@@ -228,6 +231,12 @@ def _passed(kept: KeptSamples, way: Way, at: int) -> bool | None:
     if not found or None in found:
         return False if False in found else None
     return all(found)
+
+
+def is_known_who_passed(kept: KeptSamples, of: Claim | Way) -> bool:
+    """True if of each scored sample it is known whether it passed."""
+    column = column_of(kept, of)
+    return column is None or all(state & PASS_KNOWN for state in column.states if state & SCORED)
 
 
 def _passed_by(column: ScoreColumn, at: int) -> bool | None:

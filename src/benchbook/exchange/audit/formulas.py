@@ -156,6 +156,7 @@ FORMULAS: dict[str, Callable[[Taken, Divisors], float | None]] = {
     "upper_median": lambda found, _: _upper_median(found.values),
     "sum": lambda found, _: fsum(found.values),
     "share_of_ones": lambda found, _: mean([float(one == 1) for one in found.values]),
+    "share_passed": lambda found, _: mean(found.values),
     "mean_of_means": lambda found, _: _mean_of_means(found),
     "pooled_stderr": lambda found, _: _pooled_stderr(found),
     "stderr_of_means": lambda found, _: _stderr_of_means(found),

@@ -14,6 +14,7 @@ from benchbook.exchange.audit.computing import (
     computed,
     conventions,
     is_computable,
+    is_known_who_passed,
     n_without_value,
     taken,
     token_sum,
@@ -69,6 +70,8 @@ def _judged(claim: Claim, claimed: float | None, header: LogHeader, kept: KeptSa
         return _Judged("can_not_be_told", "no_formula", why_not)
     if claim.formula in TOKENS:
         return _tokens(claim.formula, claimed, header, kept)
+    if claim.formula == "share_passed" and not is_known_who_passed(kept, claim):
+        return _Judged("can_not_be_told", "scores_absent", "the log does not say of each scored sample if it passed")
     ways = conventions(claim)
     value, n = computed(kept, ways[0])
     if claimed is None:

@@ -63,6 +63,11 @@ def is_in_percent(result: EvalResult, held: HeldRows) -> bool:
     return percent and score is not None and score > 1 and held.scored > 0 and held.lowest >= 0 and held.highest <= 1
 
 
+def counts_items(n: object, n_scored: int, sizes: LogSizes) -> bool:
+    """True if a result's number of samples is one of items, each of which was asked several times."""
+    return sizes.repeats > 1 and isinstance(n, int) and n <= sizes.items and n != n_scored
+
+
 def claims_of(number: int, result: EvalResult, scorer: str, held: HeldRows, sizes: LogSizes) -> Iterator[Claim]:
     """The numbers of the result that stands at place `number` of its aggregate."""
     where = f"evaluation_results[{number}].score_details"
@@ -87,7 +92,8 @@ def claims_of(number: int, result: EvalResult, scorer: str, held: HeldRows, size
     yield claim(metric, result.score_details.score, "score", formula, why_not, reducer)
     sure = result.score_details.uncertainty or {}
     n = sure.get("num_samples")
-    over_items = "mean" if sizes.repeats > 1 and n == sizes.items else reducer
+    is_of_items = counts_items(n, held.scored, sizes)
+    over_items = "mean" if is_of_items else reducer
     not_of_mean = why_not or ("" if formula == "mean" else "it is of no mean")
     error = sure.get("standard_error")
     if isinstance(error, dict):
@@ -106,8 +112,9 @@ def claims_of(number: int, result: EvalResult, scorer: str, held: HeldRows, size
             place = f"uncertainty.confidence_interval.{side}"
             yield claim(f"confidence_interval_{side}", bounds.get(side), place, None, reason, None)
     if n is not None:
-        reason = "it counts items, and not their repeats" if over_items and sizes.repeats > 1 else ""
-        yield claim("num_samples", n, "uncertainty.num_samples", "n_scored", reason, None)
+        reason = "it counts items, and not their repeats" if reducer and sizes.repeats > 1 else ""
+        of_items = "mean" if is_of_items and not reason else None
+        yield claim("num_samples", n, "uncertainty.num_samples", "n_scored", reason, of_items)
 
 
 # ── formulas ─────────────────────────────────────────────────────────────────────────────────────────────
