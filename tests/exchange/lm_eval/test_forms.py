@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchbook.errors import InputError
 from benchbook.exchange.lm_eval.reading import opened
 from benchbook.exchange.log import ForeignLog
 from benchbook.exchange.tools import opened_logs
-from exchange.lm_eval.harness_files import TIME, results, row, write_run
+from exchange.lm_eval.harness_files import TIME, choice_row, results, row, write_run
+from support import examples, peak_memory_mb
 
 NUMBERS = {"sample_len": 2, "acc,none": 0.5, "acc_stderr,none": 0.5}
 ROWS = [row(0, acc=1.0), row(1, acc=0.0)]
@@ -243,9 +249,43 @@ def test_a_metric_has_a_plain_name(tmp_path: Path, name: str) -> None:
         list(log.samples())
 
 
-def test_memory_does_not_grow_with_samples(tmp_path: Path) -> None:
-    from support import peak_memory_mb
+_ODD = [b"null", b"[]", b"{}", b"1", b"-1.5", b"1e999", b"NaN", b'"x"', b"true", b"[[]]", b'{"a": 1}', b"9" * 40,
+        b'"\\ud800"', b'[1, "2"]', b"", b"\xff", b"\x00", b"\n"]  # fmt: skip
+_VALUE = re.compile(rb'(?<=: )(?:"[^"]*"|-?[\d.]+|true|false|null|\[[^\[\]{}]*\]|\{[^{}]*\})')
 
+
+@given(st.integers(0, 1), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(_ODD), st.booleans()), max_size=4))
+@examples(150)
+def test_a_file_that_was_changed_anywhere_is_read_or_refused(
+    which: int, changes: list[tuple[float, bytes, bool]]
+) -> None:
+    """A value in it replaced, or bytes put in: nothing but an error that says where."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = write_run(
+            Path(name), results({"t": NUMBERS}), {"t": [*ROWS, choice_row(2, [-1.0, -2.0, -3.0], acc=1.0)]}
+        )
+        path = sorted(folder.iterdir())[which]
+        data = path.read_bytes()
+        for at, odd, is_value in changes:
+            places = [one.span() for one in _VALUE.finditer(data)] if is_value else []
+            begin, end = places[int(at * (len(places) - 1))] if places else (int(at * len(data)),) * 2
+            data = data[:begin] + odd + data[end:]
+        path.write_bytes(data)
+        with suppress(InputError):
+            for log in opened(folder):
+                assert all(one.prompt is not None for one in log.samples())
+                log.notes()
+
+
+def test_an_argument_that_is_absent_is_an_empty_choice(tmp_path: Path) -> None:
+    one = choice_row(0, [-1.0, -2.0, -3.0], acc=1.0)
+    del one["arguments"]["gen_args_1"]["arg_1"]
+    (log,) = opened(write_run(tmp_path, None, {"t": [one]}))
+    (found,) = log.samples()
+    assert found.answer == found.choices[0]
+
+
+def test_memory_does_not_grow_with_samples(tmp_path: Path) -> None:
     main = (
         "import sys; from pathlib import Path; from benchbook.exchange.lm_eval.reading import opened;"
         "print(sum(1 for log in opened(Path(sys.argv[1])) for _ in log.samples()), file=sys.stderr)"

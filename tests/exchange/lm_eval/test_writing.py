@@ -242,7 +242,7 @@ SAMPLES = st.lists(
 
 
 @given(SAMPLES)
-@examples(60)
+@examples(25)
 def test_what_is_written_is_read_and_its_numbers_follow(samples: list[LogSample]) -> None:
     import tempfile
 

@@ -68,7 +68,7 @@ def requests_of(row: Row, settings: TaskSettings) -> Inquiry | None:
         return Inquiry(prompt, messages, generates=False, first=first)
     if len(pairs) % 2 == 0 and first != "" and all(context == "" for context, _ in pairs[len(pairs) // 2 :]):
         pairs = pairs[: len(pairs) // 2]  # the rest weighs each choice without its question
-    texts = [text if isinstance(text, str) else _as_json(text) for _, text in pairs]
+    texts = [text if isinstance(text, str) else "" if text is _ABSENT else _as_json(text) for _, text in pairs]
     if len(pairs) > 1 and len(set(texts)) == 1:  # the choices stand in the question
         contexts = [_text_of(context)[0] for context, _ in pairs]
         return Inquiry(_common(contexts) or prompt, None, tuple(contexts), generates=False, first=first)
