@@ -148,13 +148,15 @@ def test_another_tool_s_log_has_its_numbers_where_the_harness_has_them(tmp_path:
     made = _Made(
         [_sample("0"), _sample("1", 0.0)],
         claims=claims, n_claimed=2, created_at="2026-02-03T04:05:06+01:00",
-        scorers=(LogScorer(name="match", higher_is_better=False),),
+        scorers=(LogScorer(name="match", higher_is_better=False),), metadata={"record": "0" * 64},
     )  # fmt: skip
     lost = written(made, tmp_path / "out")
     assert [one.what for one in lost] == ["1 number of the log have no place there: std"]
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == [
         "results_2026-02-03T03-05-06.000000.json", "samples_a_task_1_2026-02-03T03-05-06.000000.jsonl",
     ]  # fmt: skip
+    stated = json.loads(next((tmp_path / "out").glob("results_*")).read_text("utf-8"))
+    assert stated["configs"]["a task/1"]["metadata"] == {"version": "N/A", "record": "0" * 64}
     (again,) = opened(tmp_path / "out")
     assert (again.header.task, again.header.model, again.header.created_at) == (
         "a task/1", "acme/m", "2026-02-03T03:05:06Z",
@@ -207,6 +209,12 @@ def test_scorers_of_any_name_are_written(tmp_path: Path, names: tuple[str, ...])
     scores = {name: LogScore(value=float(number)) for number, name in enumerate(names)}
     (found,) = read_again(_Made([_sample("0", scores=scores)]), tmp_path / "out").samples()
     assert [score.value for score in found.scores.values()] == [0.0, 1.0]
+
+
+def test_the_names_of_a_log_that_was_imported_are_the_harness_s_again(tmp_path: Path) -> None:
+    scores = {name: LogScore(value=1.0) for name in ("acc,none", "acc,strict-match", "a, b")}
+    (found,) = read_again(_Made([_sample("0", scores=scores)]), tmp_path / "out").samples()
+    assert list(found.scores) == ["acc,none", "a_ b,none", "acc,strict-match"]
 
 
 def test_a_group_is_not_written(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def written(log: ForeignLog, target: Path) -> list[Lost]:
                     file.write(line)
         results = _results(header, names, numbers, rows, survey.n, digest.hexdigest() if survey.n else None)
         with written_whole(folder / f"results_{time}.json") as file:
-            file.write(json.dumps(all_storable(results), indent=2, ensure_ascii=False).encode())
+            file.write(json.dumps(all_storable(results), indent=2, ensure_ascii=False, default=str).encode())
     return [*survey.lost(), *_lost_of(header, names, unplaced)]
 
 
@@ -256,7 +256,7 @@ def _config(
         "num_fewshot": said.get("num_fewshot"),
         "dataset_kwargs": {"revision": header.dataset_version} if header.dataset_version else None,
         **{key: said[key] for key in _OF_TASK if key in said},
-        "metadata": {"version": said.get("task_version", "N/A")},
+        "metadata": {"version": said.get("task_version", "N/A"), **({} if header.tool == "lm_eval" else said)},
     }
     return {name: value for name, value in found.items() if value is not None}
 

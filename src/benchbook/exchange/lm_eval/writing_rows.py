@@ -16,6 +16,7 @@ from benchbook.text import all_storable
 
 WEIGHED = ("multiple_choice", "loglikelihood", "loglikelihood_rolling")
 _WHOLE_NUMBER = re.compile(r"0|[1-9]\d{0,14}")
+_PAIR = re.compile(r"[\w.@+-]+,[\w.-]+")
 _NO_NAME = re.compile(r'[",\\\x00-\x1f]+')
 _IN_ROW = frozenset(("doc", "target", "responses", "log_likelihoods"))  # of a sample's metadata
 # What a row has no place for, and its document takes, where the log came from another tool.
@@ -41,11 +42,13 @@ class MetricName(msgspec.Struct, frozen=True):
 
 
 def metric_names(header: LogHeader, scorers: Iterable[str]) -> dict[str, MetricName]:
-    """The name of each scorer: its own, where the log came from the harness; else one that its files can hold."""
+    """The name of each scorer: its own, where the log came from the harness, if by way of a record; else one that the
+    harness's files can hold."""
     found: dict[str, MetricName] = {}
     taken: set[MetricName] = set()
     for scorer in scorers:
-        metric, comma, filtered = scorer.partition(",") if header.tool == "lm_eval" else (scorer, "", "")
+        is_pair = header.tool == "lm_eval" or _PAIR.fullmatch(scorer)
+        metric, comma, filtered = scorer.partition(",") if is_pair else (scorer, "", "")
         metric = _NO_NAME.sub("_", metric) or "score"
         if header.tool != "lm_eval" and (metric in OF_EVERY_ROW or metric.endswith("_stderr")):
             metric = f"{metric}_score"
