@@ -84,8 +84,8 @@ def test_its_own_numbers_follow(outputs: Path, name: str) -> None:
     assert [log.header.model for log in logs] == ["one", "one", "two", "two"]
     untold = {claim.metric for log in logs for claim in log.header.claims if not (claim.formula or claim.of_file)}
     assert untold == {"namedScores.twice", "durationMs", "evaluationDurationMs"}
-    assert {log.header.n_claimed for log in logs} == {13}
-    assert {len(list(log.samples())) for log in logs} == {13}
+    assert {log.header.n_claimed for log in logs} == {14}
+    assert {len(list(log.samples())) for log in logs} == {14}
 
 
 def test_all_its_forms_hold_the_same(outputs: Path) -> None:
@@ -117,7 +117,7 @@ def test_its_csv_holds_the_same_in_two_decimals(outputs: Path) -> None:
 def test_what_the_samples_say(outputs: Path) -> None:
     one, _, two, _ = _columns(outputs / "out.json")
     by_id = {(sample.id, sample.repeat): sample for sample in one}
-    assert sorted(by_id) == sorted([(str(n), 0) for n in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12)] + [("8", 1), ("9", 1)])
+    assert sorted(by_id) == sorted([(str(n), 0) for n in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13)] + [("8", 1), ("9", 1)])
     judged = by_id["2", 0].scores
     assert judged["assert.llm-rubric"].value == 0.8
     assert judged["assert.llm-rubric.read"].unscored == judged["namedScores.read"].unscored

@@ -370,8 +370,17 @@ def test_names_that_yaml_made_numbers_are_names(tmp_path: Path) -> None:
     assert (sample.metadata["namedScoresCount.2024"], sample.metadata["description"]) == (1, 7)
 
 
-def test_metrics_with_variables_in_their_names_are_counted_by_promptfoo_alone(tmp_path: Path) -> None:
-    one = result(checks=[check("contains", passed=True, score=1, metric="of {{country}}")], namedScores={"of x": 1})
+def test_metrics_may_have_variables_in_their_names(tmp_path: Path) -> None:
+    checks = [check("contains", passed=True, score=1, metric="of {{ country }}, {{n}}") for _ in range(2)]
+    one = result(checks=checks, namedScores={"of x, 7": 1}, vars={"country": "x", "n": 7})
+    (sample,) = samples_of(written(tmp_path, document([one])))
+    assert {"assert.contains.of x, 7", "namedScores.of x, 7"} < set(sample.scores)
+    assert sample.metadata["namedScoresCount.of x, 7"] == 2
+
+
+def test_metrics_whose_names_are_computed_are_counted_by_promptfoo_alone(tmp_path: Path) -> None:
+    name = "of {{country | upper}}"
+    one = result(checks=[check("contains", passed=True, score=1, metric=name)], namedScores={"of x": 1})
     metrics = {"namedScores": {"of x": 1}, "namedScoresCount": {"of x": 1}}
     (log,) = logs_of(written(tmp_path, document([one], [metrics])))
     assert [(claim.metric, claim.formula) for claim in log.header.claims] == [

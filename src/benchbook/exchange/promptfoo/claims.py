@@ -35,7 +35,7 @@ class UnknownMetrics(msgspec.Struct, frozen=True):
     """Names of metrics whose numbers don't follow from results alone."""
 
     derived: Collection[str] = ()  # computed by a formula of the config
-    templated: bool = False  # checks have metrics with variables in their names
+    templated: bool = False  # checks have metrics whose names are computed
 
 
 def claims_of_column(metrics: Metrics, where: str, unknown: UnknownMetrics) -> Iterator[Claim]:
@@ -126,7 +126,7 @@ def _of_metric(kind: str, name: str, value: object, where: str, unknown: Unknown
     if name in unknown.derived:
         why_not = "computed from other metrics, by a formula of the config (derivedMetrics)"
     elif unknown.templated and kind != "namedScores":
-        why_not = "metrics of checks have variables in their names"
+        why_not = "names of the checks' metrics are computed"
     else:
         return claim
     return msgspec.structs.replace(claim, formula=None, field=None, why_not=why_not)

@@ -5,6 +5,8 @@ Only what is named here is read: settings of providers, headers and the environm
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import decoded
 
 Number = int | float | None
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 FAILED, ERROR = 1, 2  # of `failureReason`; 0 is none, or not known
 
@@ -37,10 +40,10 @@ class Assertion(msgspec.Struct):
     weight: Any = None
     provider: Any = None  # who judges
 
-    @property
-    def metric_name(self) -> str | None:
-        """The metric's name, which YAML may have made a number."""
-        return as_text(self.metric)
+    def metric_name(self, variables: Mapping[str, Any]) -> str | None:
+        """The metric's name, with the values of variables that it names; a number is one that YAML made of it."""
+        name = as_text(self.metric)
+        return _VARIABLE.sub(lambda found: _value(found, variables), name) if name and "{{" in name else name
 
 
 class AboutGrading(msgspec.Struct, rename="camel"):
@@ -142,3 +145,8 @@ class Result(OfColumn, rename="camel", kw_only=True):
         if self.grading_result is None:
             return []
         return [one for one in self.grading_result.component_results or () if one is not None]
+
+
+def _value(found: re.Match[str], variables: Mapping[str, Any]) -> str:
+    value = variables.get(found[1])
+    return as_text(value) or "" if isinstance(value, str | int | float) else found[0]

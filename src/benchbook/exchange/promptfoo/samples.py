@@ -100,7 +100,8 @@ def checks_of(result: Result) -> Iterator[tuple[str, Grading]]:
     met: Counter[str] = Counter()
     for grading in result.components:
         check = grading.assertion or (grading.metadata and grading.metadata.assertion_set)
-        name = _ASSERT + ".".join(filter(None, (check.type or "check", check.metric_name) if check else ("check",)))
+        parts = (check.type or "check", check.metric_name(result.vars or {})) if check else ("check",)
+        name = _ASSERT + ".".join(filter(None, parts))
         met[name] += 1
         yield name if met[name] == 1 else f"{name}#{met[name]}", grading
 
@@ -157,7 +158,7 @@ def _added_by_metric(result: Result, metric: str, value: object) -> dict[str, An
     number = number_of(value)
     if number is None:
         return {}
-    n = sum(one.assertion is not None and one.assertion.metric_name == metric for one in result.components) or 1
+    n = len(_checks_of_metric(result, metric)) or 1
     weights = (result.grading_result and result.grading_result.named_score_weights) or {}
     weight = number_of(weights.get(metric, n)) or 0
     return {
@@ -183,8 +184,13 @@ def _taken_for_0(n: int) -> str:
     return f"{plural(n, 'reply', 'replies')} of a judge that could not be read, taken for 0"
 
 
+def _checks_of_metric(result: Result, metric: str) -> list[Grading]:
+    variables = result.vars or {}
+    return [one for one in result.components if one.assertion and one.assertion.metric_name(variables) == metric]
+
+
 def _score_of_metric(result: Result, metric: str, value: float | None) -> LogScore:
-    checks = [one for one in result.components if one.assertion is not None and one.assertion.metric_name == metric]
+    checks = _checks_of_metric(result, metric)
     n = sum(map(is_unreadable, checks))
     if n and n == len(checks):
         return LogScore(value=None, unscored=_UNREADABLE)

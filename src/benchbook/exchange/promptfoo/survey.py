@@ -37,7 +37,7 @@ class ColumnSeen:
         self.model: str | None = None
         self.label: str | None = None
         self.n = 0
-        self.templated = False  # a metric's name has variables in it
+        self.templated = False  # a metric's name has more in it than variables
         self.doubled: Counter[int] = Counter()  # results of a test case beyond the first
         self._judges: dict[str, set[str]] = {SCORE: set()}  # of each scorer
         self._seen = bytearray()  # the test cases that have a result
@@ -68,7 +68,7 @@ class ColumnSeen:
             if (judge := judge_of(grading, result, case)) and len(judges) < 5:
                 judges.add(judge)
             check = grading.assertion
-            self.templated |= check is not None and "{{" in (check.metric_name or "")
+            self.templated |= check is not None and "{{" in (check.metric_name(result.vars or {}) or "")
         for metric in result.named_scores or ():
             self._judges.setdefault(NAMED + metric, set())
 
