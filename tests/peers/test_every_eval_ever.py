@@ -1,4 +1,4 @@
-"""Every Eval Ever's own validator takes what we write, with all its checks of a store."""
+"""Every Eval Ever's own validator takes what we write, with all its checks of a store; what it converts is read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 
 from benchbook.exchange.every_eval_ever.writing import written
 from benchbook.exchange.log import LogFailure, LogSample, LogScore, LogScorer
+from benchbook.exchange.tools import opened_logs
 from exchange.every_eval_ever.test_writing import MadeLog, sample
 from peers.conftest import Peer
+from support import shared_data
 
 _CONVERSATION = [
     {"role": "system", "content": "Be brief."},
@@ -61,3 +63,26 @@ def test_its_validator_takes_what_we_write(tmp_path: Path, peer: Peer, log: Made
     told = [word for one in found.values() for word in one["told"]]
     assert len(told) == warned
     assert all("names no datastore directory" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "task", "held", "claimed"),
+    [
+        ("lm_eval", "results_2026-01-21T03-44-18.458309.json", "math_perturbed_full", 10, 5000),
+        ("inspect", "eee_data_arc_qwen.json", "arc_easy", 3, 3),
+    ],
+)
+def test_what_its_converters_write_is_read(
+    tmp_path: Path, peer: Peer, tool: str, name: str, task: str, held: int, claimed: int
+) -> None:
+    """Its hashes of samples are right in each of the ways that its converters have."""
+    source = shared_data("foreign-logs") / tool / name
+    if peer("every_eval_ever_convert.py", tool, source, tmp_path) is None:
+        pytest.skip(f"every_eval_ever's converter of {tool} is not among the tools")
+    logs = [log for log in opened_logs(tmp_path) if log.header.task.startswith(task)]
+    try:
+        assert [(log.header.n_claimed, sum(1 for _ in log.samples())) for log in logs] == [(claimed, held)]
+        assert logs[0].notes() == []
+    finally:
+        for log in logs:
+            log.close()

@@ -229,14 +229,16 @@ def test_a_statistic_that_is_not_there_is_no_score(tmp_path: Path) -> None:
 def test_means_of_more_and_of_fewer_values_are_not_added_up_again(tmp_path: Path) -> None:
     """HELM weighs each by its values; where all have as many it makes no difference."""
 
-    def claims(*counts: int) -> list[Claim]:
+    def claims(*counts: int, worst: bool = False) -> list[Claim]:
         values = [of_instance(f"id{n}") for n in range(len(counts))]
         for one, count in zip(values, counts, strict=True):
             one["stats"] = [stat("toxicity", *[0.5] * count)]
         states = [state(f"id{n}") for n in range(len(counts))]
-        return list(read(laid(tmp_path / str(counts), states, values, [stat("toxicity", 0.5)]))[0].header.claims)
+        of_all = stat("toxicity", 0.5, **({"perturbation": WORST} if worst else {}))
+        return list(read(laid(tmp_path / f"{counts}{worst}", states, values, [of_all]))[0].header.claims)
 
     assert [one.formula for one in claims(2, 2)] == ["mean"]
+    assert claims(2, 2, worst=True)[0].why_not.startswith("it is of the least of an instance's several values")
     assert claims(2, 3)[0].why_not == "instances have means of more and of fewer values, and how many is not in it"
 
 

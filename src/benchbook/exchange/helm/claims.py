@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from benchbook.exchange.helm.derived import derived_from, words_of
-from benchbook.exchange.helm.form import PERTURBED, HelmStat, StatName, context_of, label_of, number_in
+from benchbook.exchange.helm.form import PERTURBED, WORST, HelmStat, StatName, context_of, label_of, number_in
 from benchbook.exchange.helm.stats import InstanceTable, is_score
 from benchbook.exchange.log import Claim, Formula
 
@@ -74,6 +74,8 @@ class _Which:
             self.why_not = _NOT_OF_INSTANCES
         elif len(table.counts[name.name]) > 1:
             self.why_not = "instances have means of more and of fewer values, and how many is not in it"
+        elif perturbation.get("computed_on") == WORST and table.counts[name.name] != {1}:
+            self.why_not = "it is of the least of an instance's several values, and their mean alone is there"
         elif derived is not None:
             self.field = derived.field
             if not table.labels[derived.part, ""]:
