@@ -37,7 +37,9 @@ from benchbook.evaluators.registry import evaluator_asked_for
 from benchbook.evaluators.rubric.reading import read_rubric
 from benchbook.evaluators.settings import config_from_mapping, read_config_file
 from benchbook.evaluators.verify import verify
-from benchbook.exchange.log import ForeignLog
+from benchbook.exchange.every_eval_ever import reading as every_eval_ever
+from benchbook.exchange.helm import reading as helm
+from benchbook.exchange.log import ForeignLog, LogSample
 from benchbook.exchange.tools import seen_at, tool_named
 from benchbook.labels.position import position_trials, read_pair_verdicts
 from benchbook.record.folder import Record
@@ -47,6 +49,7 @@ from running import benchbook_here
 from support import ROOT
 from talked import PROMPT, SPEC
 
+CORPUS = ROOT / "tests" / "corpus"
 GOLDEN = ROOT / "tests" / "golden" / "records"
 MAPPING = ROOT / "docs" / "examples" / "judgements" / "prompt-drift-lab.toml"
 
@@ -231,6 +234,34 @@ def _schema(data: bytes, folder: Path) -> None:
     read_spec_files({"spec.toml": spec, "any.json": data})
 
 
+# ── other tools' logs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _every_eval_ever(data: bytes, folder: Path) -> None:
+    """Rows alone, or an aggregate beside rows that it may name."""
+    path = written(data, folder, "a.json")
+    if not (folder / "a_samples.jsonl").exists():
+        shutil.copyfile(CORPUS / "every_eval_ever" / "rows.jsonl", folder / "a_samples.jsonl")
+    _read_through(every_eval_ever.opened(path))
+
+
+def _helm(name: str, data: bytes, folder: Path) -> None:
+    """One file of a run whose others are whole."""
+    for other in ("run_spec", "scenario_state", "per_instance_stats", "stats"):
+        shutil.copyfile(CORPUS / f"helm_{other}" / f"{other}.json", folder / f"{other}.json")
+    written(data, folder, f"{name}.json")
+    _read_through(helm.opened(folder))
+
+
+def _read_through(logs: Sequence[ForeignLog]) -> None:
+    try:
+        for log in logs:
+            assert all(isinstance(one, LogSample) for one in log.samples())
+    finally:
+        for log in logs:
+            log.close()
+
+
 # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -358,6 +389,11 @@ PARSERS: Mapping[str, Parser] = {
     "model_id": Parser(_model_id),
     "output_table": Parser(partial(_output_table, "outputs.jsonl")),
     "output_set": Parser(_output_set),
+    "every_eval_ever": Parser(_every_eval_ever),
+    "helm_run_spec": Parser(partial(_helm, "run_spec")),
+    "helm_scenario_state": Parser(partial(_helm, "scenario_state")),
+    "helm_per_instance_stats": Parser(partial(_helm, "per_instance_stats")),
+    "helm_stats": Parser(partial(_helm, "stats")),
     "judgements": Parser(partial(_judgements, "judgements.jsonl")),
     "mapping": Parser(_mapping),
     "bundle": Parser(_bundle),
