@@ -527,3 +527,16 @@ def test_a_few_rows_of_many_samples_are_told_by_the_scores_number(tmp_path: Path
     details = {"score": 0.0, "uncertainty": {"num_samples": 5000}}
     log, samples = only(laid(tmp_path, [row("s1", 0.0), row("s2", 0.0)], result(score_details=details)))
     assert (log.header.n_claimed, len(samples)) == (5000, 2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"metadata": {"benchbook": json.dumps({"repeat": 10**30})}},
+        {"metadata": {"benchbook": "[" * 10_000}},
+        {"performance": {"latency_ms": 1e300}},
+    ],
+)
+def test_numbers_beyond_any_count_are_none(tmp_path: Path, changes: dict[str, Any]) -> None:
+    _, (sample,) = only(laid(tmp_path, [row(**changes)], result()))
+    assert (sample.repeat, sample.latency_ms) == (0, None)

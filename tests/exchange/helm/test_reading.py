@@ -351,3 +351,11 @@ def test_other_folders_are_not_ours(tmp_path: Path) -> None:
     (tmp_path / "stats.json").write_text(json.dumps([]), "utf-8")
     with pytest.raises(InputError, match="without any log"):
         list(opened_logs(tmp_path))
+
+
+def test_numbers_beyond_any_count_are_none(tmp_path: Path) -> None:
+    values = [of_instance("id1", num_prompt_tokens=1e300)]
+    log, (sample,) = read(laid(tmp_path / "run", [state()], values, [stat("num_instances", 1e300)]))
+    assert (sample.input_tokens, log.header.n_claimed) == (None, None)
+    with pytest.raises(InputError, match="train_trial_index"):
+        read(laid(tmp_path / "late", [state(trial=1 << 40)], [], []))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -29,6 +29,7 @@ NOT_ANSWERED = "No answer, and no fault of the model's that is known: "
 SCORED_STILL = "It failed, and was scored all the same: "
 
 Numeric = float | bool | str | None
+Counted = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 
 
 class RowInput(msgspec.Struct, gc=False):
@@ -67,8 +68,8 @@ class RowEvaluation(msgspec.Struct, gc=False):
 class RowUsage(msgspec.Struct, gc=False):
     """Tokens."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Counted | None = None
+    output_tokens: Counted | None = None
 
 
 class RowTimes(msgspec.Struct, gc=False):
@@ -81,15 +82,15 @@ class RowTimes(msgspec.Struct, gc=False):
 class OfOurs(msgspec.Struct, gc=False, omit_defaults=True):
     """All that a row of ours has no other place for."""
 
-    repeat: int | None = None
+    repeat: Counted | None = None
     context: str | None = None
     group: str | None = None
     category: str | None = None
     finish_reason: str | None = None
     limit: str | None = None
     model_reported: str | None = None
-    input_tokens: int | None = None  # where only one of the two is known: the form has both or none
-    output_tokens: int | None = None
+    input_tokens: Counted | None = None  # where only one of the two is known: the form has both or none
+    output_tokens: Counted | None = None
     failure: str | None = None  # its kind
     unscored: str | None = None  # the reason, where `error` has that of the failure
     said: str | None = None

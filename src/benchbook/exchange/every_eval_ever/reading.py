@@ -19,6 +19,7 @@ from benchbook.exchange.every_eval_ever.samples_file import found_samples
 from benchbook.exchange.every_eval_ever.scoring import sample_of
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import ForeignLog, LogHeader, LogNote, LogSample
+from benchbook.exchange.on_disk import put_on_disk
 from benchbook.exchange.tools import Seen
 
 _MOST_BYTES = 256 << 20  # of an aggregate
@@ -109,7 +110,8 @@ def _opened_rows(samples: Path, claimed: tuple[Path, EvalAggregate] | None, note
     """The logs of a samples file, with what an aggregate, whose path is `claimed[0]`, says of them."""
     index = RowIndex()
     try:
-        rows = read_rows(samples, None if claimed is None else claimed[1], index)
+        with put_on_disk(samples):
+            rows = read_rows(samples, None if claimed is None else claimed[1], index)
         logs: list[ForeignLog] = []
         for number, results in enumerate(rows.logs):
             header = header_of_rows(rows, results) if claimed is None else header_of(*claimed, rows, results)

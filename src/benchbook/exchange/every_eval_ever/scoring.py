@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _TIMEOUT = re.compile(r"time[d]?[ _-]?out", re.IGNORECASE)
 _REFUSAL = re.compile(r"\brefus", re.IGNORECASE)
 _UNKNOWN_LEVEL = -1
+_LONGEST_MS = 1 << 53
 
 
 def plain_value(row: EvalRow, config: MetricConfig | None) -> float | None:
@@ -79,7 +80,7 @@ def sample_of(rows: list[tuple[OneResult, EvalRow]], found: FoundSample, *, whol
         category=ours.category,
         input_tokens=ours.input_tokens if usage is None else usage.input_tokens,
         output_tokens=ours.output_tokens if usage is None else usage.output_tokens,
-        latency_ms=None if took is None or not isfinite(took) else round(took),
+        latency_ms=round(took) if took is not None and abs(took) < _LONGEST_MS else None,
         model_reported=ours.model_reported,
         messages=_asked(row) if whole else None,
         metadata=metadata,

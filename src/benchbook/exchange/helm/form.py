@@ -8,7 +8,7 @@ come to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -21,6 +21,7 @@ ORIGINAL, PERTURBED, WORST = "original", "perturbed", "worst"
 # Names that say of whom a perturbation's number is, and not how a text was perturbed.
 _OF_WHOM = {"name", "robustness", "fairness", "computed_on"}
 
+Trial = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
 HelmNumber = float | str | None  # NaN and Infinity are texts
 
 
@@ -30,7 +31,7 @@ class HelmSpec(msgspec.Struct):
     method: str = ""
     model: str | None = None
     model_deployment: str | None = None
-    num_train_trials: int = 1
+    num_train_trials: Trial = 1
     max_train_instances: int | None = None
     num_outputs: int | None = None
     temperature: float | None = None
@@ -122,7 +123,7 @@ class HelmState(msgspec.Struct):
     """One request: of an instance, or of one of its references."""
 
     instance: HelmInstance
-    train_trial_index: int = 0
+    train_trial_index: Trial = 0
     reference_index: int | None = None
     request_mode: str | None = None
     output_mapping: dict[str, str] | None = None
@@ -158,7 +159,7 @@ class InstanceStats(msgspec.Struct, gc=False):
 
     instance_id: str
     stats: list[HelmStat]
-    train_trial_index: int = 0
+    train_trial_index: Trial = 0
     perturbation: dict[str, Any] | None = None
 
 

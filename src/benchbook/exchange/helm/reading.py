@@ -141,7 +141,7 @@ class HelmLog(ForeignLog):
             scorers=tuple(scorer_of(one) for one in self._scorers),
             status="complete" if len(self.files) == 5 else "not_known",
             dataset=name,
-            n_claimed=round(sum(counts)) * trials if counts else None,
+            n_claimed=round(sum(counts)) * trials if counts and 0 <= sum(counts) < 1 << 53 else None,
             repeats=trials,
             claims=tuple(claims_of(stats, self._table, trials)),
             generation_params={key: one for key, one in parameters.items() if key in _PARAMETERS and one is not None},

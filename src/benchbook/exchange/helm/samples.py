@@ -12,6 +12,7 @@ from benchbook.exchange.log import LogFailure, LogSample, LogScore, LogScorer
 
 _CORRECT = "correct"
 _NO_STAT = "no statistic of it, as where it was NaN"
+_LARGEST = 1 << 53  # a number beyond is no count
 _FAILED = "its request failed"
 
 # Metrics from 0 to 1, by their names without `@k`, and those of which less is better.
@@ -182,4 +183,4 @@ def _taken(values: Mapping[str, float | None], scorers: list[str]) -> dict[str, 
 
 
 def _whole_number(value: float | None) -> int | None:
-    return None if value is None or not isfinite(value) else round(value)
+    return round(value) if value is not None and abs(value) < _LARGEST else None

@@ -17,7 +17,7 @@ from benchbook.errors import InputError
 from benchbook.exchange.helm.form import InstanceStats, context_of, key_of, label_of, number_in
 from benchbook.exchange.json_stream import JsonArray
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.on_disk import temporary_table
+from benchbook.exchange.on_disk import put_on_disk, temporary_table
 
 # Names of what a request took, what was sent and how it ended. Nobody scored these.
 _TAKEN = {
@@ -47,11 +47,12 @@ class InstanceTable:
         self._has_copies = False
         self._table = temporary_table("CREATE TABLE stats (key BLOB, n INTEGER PRIMARY KEY, origin BLOB, found BLOB)")
         try:
-            for number, data in enumerate(JsonArray(path)):
-                self._add(number, decoded(data, InstanceStats, path, within=f"[{number}]"))
-            self._table.execute("CREATE INDEX by_key ON stats (key, n)")
-            if self._has_copies:
-                self._table.execute("CREATE INDEX by_origin ON stats (origin, n)")
+            with put_on_disk(path):
+                for number, data in enumerate(JsonArray(path)):
+                    self._add(number, decoded(data, InstanceStats, path, within=f"[{number}]"))
+                self._table.execute("CREATE INDEX by_key ON stats (key, n)")
+                if self._has_copies:
+                    self._table.execute("CREATE INDEX by_origin ON stats (origin, n)")
         except BaseException:
             self.close()
             raise
