@@ -234,34 +234,6 @@ def _schema(data: bytes, folder: Path) -> None:
     read_spec_files({"spec.toml": spec, "any.json": data})
 
 
-# ── other tools' logs ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _every_eval_ever(data: bytes, folder: Path) -> None:
-    """Rows alone, or an aggregate beside rows that it may name."""
-    path = written(data, folder, "a.json")
-    if not (folder / "a_samples.jsonl").exists():
-        shutil.copyfile(CORPUS / "every_eval_ever" / "rows.jsonl", folder / "a_samples.jsonl")
-    _read_through(every_eval_ever.opened(path))
-
-
-def _helm(name: str, data: bytes, folder: Path) -> None:
-    """One file of a run whose others are whole."""
-    for other in ("run_spec", "scenario_state", "per_instance_stats", "stats"):
-        shutil.copyfile(CORPUS / f"helm_{other}" / f"{other}.json", folder / f"{other}.json")
-    written(data, folder, f"{name}.json")
-    _read_through(helm.opened(folder))
-
-
-def _read_through(logs: Sequence[ForeignLog]) -> None:
-    try:
-        for log in logs:
-            assert all(isinstance(one, LogSample) for one in log.samples())
-    finally:
-        for log in logs:
-            log.close()
-
-
 # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -353,6 +325,31 @@ def _samples_of(logs: Sequence[ForeignLog]) -> None:
                 isinstance(one.answer, str | None) and (one.failure is None) >= bool(one.answer) for one in found
             )
             assert [one.id for one in log.samples(whole=False)] == [one.id for one in found]
+
+
+def _every_eval_ever(data: bytes, folder: Path) -> None:
+    """Rows alone, or an aggregate beside rows that it may name."""
+    path = written(data, folder, "a.json")
+    if not (folder / "a_samples.jsonl").exists():
+        shutil.copyfile(CORPUS / "every_eval_ever" / "rows.jsonl", folder / "a_samples.jsonl")
+    _read_through(every_eval_ever.opened(path))
+
+
+def _helm(name: str, data: bytes, folder: Path) -> None:
+    """One file of a run whose others are whole."""
+    for other in ("run_spec", "scenario_state", "per_instance_stats", "stats"):
+        shutil.copyfile(CORPUS / f"helm_{other}" / f"{other}.json", folder / f"{other}.json")
+    written(data, folder, f"{name}.json")
+    _read_through(helm.opened(folder))
+
+
+def _read_through(logs: Sequence[ForeignLog]) -> None:
+    try:
+        for log in logs:
+            assert all(isinstance(one, LogSample) for one in log.samples())
+    finally:
+        for log in logs:
+            log.close()
 
 
 _PROVIDER = (CallFailed,)
