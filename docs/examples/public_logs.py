@@ -45,7 +45,7 @@ def is_a_log(place: Path) -> bool:
 def page(folder: Path) -> Iterator[str]:
     found = list(logs_in(folder))
     audits = [audit for _, of_one in found for audit in of_one]
-    numbers = [number for audit in audits for number in audit.numbers]
+    numbers = [number for audit in audits for number in audit.claims]
     yield from HEAD
     follow, do_not, open_ = (counted(numbers, one) for one in WORDS)
     yield f"{plural(len(audits), 'log')} in {plural(len(found), 'place')} claim {plural(len(numbers), 'number')}:"
@@ -67,12 +67,13 @@ def log_section(place: str, audit: LogAudit) -> Iterator[str]:
     yield f"Task {inline(shorten(audit.task, 80))}, {model}, written by {inline(audit.tool)} ({inline(audit.form)})."
     yield f"It claims {claimed} and holds {audit.n_held:,}."
     yield ""
-    if audit.numbers:
+    numbers = audit.claims
+    if numbers:
         yield from ("| number | claimed | computed | | |", "| --- | ---: | ---: | --- | --- |")
-        yield from (number_row(one) for one in audit.numbers[:MOST])
+        yield from (number_row(one) for one in numbers[:MOST])
         yield ""
-        if (more := len(audit.numbers) - MOST) > 0:
-            rest = audit.numbers[MOST:]
+        if (more := len(numbers) - MOST) > 0:
+            rest = numbers[MOST:]
             verdicts = ", ".join(f"{counted(rest, one)} {words}" for one, words in MANY.items() if counted(rest, one))
             yield from (f"{plural(more, 'number')} more: {verdicts}.", "")
     else:

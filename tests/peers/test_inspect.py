@@ -86,7 +86,7 @@ def test_each_number_of_the_results_is_a_claim_that_follows(name: str, logs: dic
     (log,) = opened_logs(said["path"])
     with log:
         claims = log.header.claims
-        numbers = audited(log).numbers
+        numbers = audited(log).claims
     stated = [as_number(value) for scores in said["scores"] for value in scores["metrics"].values()]
     counts = [scores[count] for scores in said["scores"] for count in ("scored", "unscored")]
     assert sorted(map(repr, (one.value for one in claims if one.scorer))) == sorted(

@@ -33,7 +33,7 @@ def test_every_number_follows_but_those_that_nobody_can_tell(runs: Path) -> None
     found = {
         (audit.task, one.scorer, one.metric): (one.verdict, one.reason)
         for audit in audits_of(runs / "all")
-        for one in audit.numbers
+        for one in audit.claims
     }
     assert {key for key, (verdict, _) in found.items() if verdict == "does_not_follow"} == set()
     open_ones = {key for key, (verdict, _) in found.items() if verdict == "can_not_be_told"}
@@ -115,7 +115,7 @@ def test_what_was_changed_afterwards_is_seen(
     changed = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows if row)
     (tmp_path / samples.name).write_text(changed, encoding="utf-8")
     (audit,) = audits_of(tmp_path / samples.name)
-    verdicts = {name: {one.verdict for one in audit.numbers if one.scorer == name} for name in ("", STRICT, LOOSE)}
+    verdicts = {name: {one.verdict for one in audit.claims if one.scorer == name} for name in ("", STRICT, LOOSE)}
     assert verdicts == {"": {"follows"}, STRICT: {verdict}, LOOSE: {"follows"}}
     assert {one.code for one in audit.findings} == codes
 

@@ -49,7 +49,7 @@ class LogAudits:
         rows = [
             {"log": log.files[0] if log.files else log.task} | msgspec.to_builtins(number)
             for log in self.logs
-            for number in log.numbers
+            for number in log.claims
         ]
         return pl.DataFrame(rows, types)
 
@@ -73,5 +73,8 @@ class LogAudits:
         return "\n".join(document_lines(audit_document(self.logs)))
 
     def __repr__(self) -> str:
-        n, n_not = sum(len(one.numbers) for one in self.logs), sum(one.n_do_not_follow for one in self.logs)
+        n, n_not = (
+            sum(len(one.claims) for one in self.logs),
+            sum(one.n_do_not_follow for one in self.logs),
+        )
         return f"<LogAudits of {plural(len(self.logs), 'log')}: {n_not:,} of {plural(n, 'number')} do not follow>"

@@ -78,10 +78,10 @@ claims = st.builds(
 @examples(150)
 def test_nothing_breaks_an_audit(held: list[LogSample], said: list[Claim], n_claimed: int | None) -> None:
     found = audit(held, *said, n_claimed=n_claimed)
-    assert len(found.numbers) == len(said)
+    assert len(found.claims) == len(said)
     assert found.n_held + found.ledger.n_doubled == len(held)
-    assert {one.verdict for one in found.numbers} <= {"follows", "does_not_follow", "can_not_be_told"}
-    assert all(one.reason for one in found.numbers if one.verdict != "follows")
+    assert {one.verdict for one in found.claims} <= {"follows", "does_not_follow", "can_not_be_told"}
+    assert all(one.reason for one in found.claims if one.verdict != "follows")
 
 
 @given(

@@ -24,7 +24,7 @@ INSPECT = {
     "log_streaming.eval": (4, 4, "follows", {"match accuracy": 0.75, "match stderr": 0.25}),
     "log_message_deduplication.eval": (1, 1, "follows", {"closeness_log accuracy": 0.0}),
     "log_tool_call_error.json": (4, 1, "can_not_be_told", {"includes accuracy": 1.0}),
-    "popularity.eval": (10, 10, "follows", {}),
+    "popularity.eval": (10, 10, "nothing_claimed", {}),
     "security-guide.json": (3, 3, "follows", {"model_graded_fact accuracy": 1.0}),
     "eee_data_arc_qwen.json": (3, 3, "follows", {"choice accuracy": 1 / 3, "choice stderr": 1 / 3}),
     "eee_data_pubmedqa_gpt4o_mini.json": (2, 2, "follows", {"choice accuracy": 1.0}),
@@ -49,6 +49,7 @@ def test_logs_of_inspect(name: str) -> None:
     n_claimed, n_held, verdict, metrics = INSPECT[name]
     found = only(shared_data("foreign-logs") / "inspect" / name)
     assert (found.n_claimed, found.n_held, found.verdict) == (n_claimed, n_held, verdict)
+    assert bool(found.numbers) is bool(metrics)
     said = {f"{one.scorer} {one.metric}": one for one in found.numbers}
     for metric, value in metrics.items():
         assert said[metric].claimed == pytest.approx(value)

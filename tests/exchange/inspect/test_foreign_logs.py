@@ -45,7 +45,7 @@ def test_a_real_log_is_read_as_counted_by_hand(
         stated = {f"{one.scorer} {one.metric}": one.value for one in log.header.claims}
         assert {key: stated[key] for key in claims} == pytest.approx(claims, abs=1e-15)
         assert [one.metric for one in log.header.claims if one.scorer and not claims] == []
-        assert {one.verdict for one in audited(log).numbers} == {verdict}
+        assert {one.verdict for one in audited(log).claims} == {verdict}
         assert log.notes() == []
 
 

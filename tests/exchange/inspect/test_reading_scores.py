@@ -298,7 +298,7 @@ def test_all_numbers_of_a_log_follow(tmp_path: Path) -> None:
     samples = [sample(n, value) for n, value in enumerate(values)] + [sample(9, error={"message": "X()"}, scores={})]
     with open_log(as_file(tmp_path, samples, header(results=results))) as log:
         found = audited(log)
-    assert {one.metric: one.verdict for one in found.numbers} == dict.fromkeys(
+    assert {one.metric: one.verdict for one in found.claims} == dict.fromkeys(
         ["total_samples", "completed_samples", "accuracy", "stderr", "var", "scored_samples", "unscored_samples"],
         "follows",
     )

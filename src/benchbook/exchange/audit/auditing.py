@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import InputError
+from benchbook.exchange.audit.absent import OF_ALL
 from benchbook.exchange.audit.intervals import Clustered, clustering, mean_of
 from benchbook.exchange.audit.kept import DOUBLED, ENTRY, SCORED, SILENT, KeptSamples
 from benchbook.exchange.audit.prompts import Prompts
@@ -71,26 +72,27 @@ class _Whole:
         self.files = _files(log)
         claims = [of_the_file(one) for one in log.header.claims if one.of_file is not None]
         self._kept = KeptSamples(claims, log.header.scorers) if claims else None
-        self._audits: list[tuple[LogAudit, LogHeader]] = []
+        self._audits: list[tuple[LogAudit, LogHeader, list[AuditedNumber]]] = []
 
     def audit(self, log: ForeignLog) -> None:
-        self._audits.append((audited(log, self._kept, len(self._audits)), log.header))
+        audit, numbers = _audited(log, self._kept, len(self._audits))
+        self._audits.append((audit, log.header, numbers))
 
     def settled(self) -> Iterator[LogAudit]:
         """The audits, with verdicts on what was claimed of the file."""
         if self._kept is None:
-            yield from (audit for audit, _ in self._audits)
+            yield from (audit for audit, _, _ in self._audits)
             return
         self._kept.finish()
-        claimed = [header.n_claimed for _, header in self._audits]
+        claimed = [header.n_claimed for _, header, _ in self._audits]
         n_claimed = None if None in claimed else sum(one or 0 for one in claimed)
-        for audit, header in self._audits:
+        for audit, header, numbers in self._audits:
             every = msgspec.structs.replace(header, n_claimed=n_claimed)
-            numbers = [
+            settled = [
                 audited_number(of_the_file(claim), every, self._kept) if claim.of_file is not None else number
-                for claim, number in zip(header.claims, audit.numbers, strict=True)
+                for claim, number in zip(header.claims, numbers, strict=True)
             ]
-            yield msgspec.structs.replace(audit, **_verdicts(numbers))
+            yield msgspec.structs.replace(audit, **_verdicts(settled))
 
 
 def of_the_file(claim: Claim) -> Claim:
@@ -98,13 +100,17 @@ def of_the_file(claim: Claim) -> Claim:
     return claim if claim.of_file is None else msgspec.structs.replace(claim, formula=claim.of_file)
 
 
-def audited(log: ForeignLog, whole: KeptSamples | None = None, part: int = 0) -> LogAudit:
+def audited(log: ForeignLog) -> LogAudit:
     """The audit of a log. Memory hardly grows with its samples: a few dozen bytes for each.
-
-    `whole` keeps the samples of all logs of its file, of which this is number `part`.
 
     Raises: InputError that says where the log stops making sense.
     """
+    return _audited(log, None, 0)[0]
+
+
+def _audited(log: ForeignLog, whole: KeptSamples | None, part: int) -> tuple[LogAudit, list[AuditedNumber]]:
+    """The audit, and the verdict on each claim in their order. `whole` keeps the samples of all logs of its file, of
+    which this is number `part`."""
     header = log.header
     kept, watch, prompts = KeptSamples(header.claims, header.scorers), Watch(header), Prompts()
     for sample in log.samples(whole=False):
@@ -115,7 +121,8 @@ def audited(log: ForeignLog, whole: KeptSamples | None = None, part: int = 0) ->
             whole.add(sample, part)
     kept.finish()
     findings = [*_of_the_log(header), *watch.findings(), *prompts.findings(), *_of_the_reader(log)]
-    return LogAudit(
+    numbers = [audited_number(claim, header, kept) for claim in header.claims]
+    audit = LogAudit(
         format=FORMAT,
         files=tuple(storable(name) for name in log.files),
         tool=header.tool,
@@ -129,21 +136,25 @@ def audited(log: ForeignLog, whole: KeptSamples | None = None, part: int = 0) ->
         ledger=_ledger(header, kept),
         scorers=tuple(_scorers(header, kept)),
         findings=tuple(findings),
-        **_verdicts([audited_number(claim, header, kept) for claim in header.claims]),
+        **_verdicts(numbers),
     )
+    return audit, numbers
 
 
-def _verdicts(numbers: Sequence[AuditedNumber]) -> dict[str, Any]:
-    """The numbers, and how many of each verdict."""
+def _verdicts(claimed: Sequence[AuditedNumber]) -> dict[str, Any]:
+    """The numbers, the counts of samples apart from them, and how many of each verdict."""
+    numbers = tuple(one for one in claimed if one.scorer or one.formula not in OF_ALL)
+    counts = tuple(one for one in claimed if not one.scorer and one.formula in OF_ALL)
     n_follow, n_not, n_open = (
-        sum(one.verdict == verdict for one in numbers) for verdict in ("follows", "does_not_follow", "can_not_be_told")
+        sum(one.verdict == verdict for one in claimed) for verdict in ("follows", "does_not_follow", "can_not_be_told")
     )
     return {
-        "verdict": _worst(n_follow, n_not, n_open),
+        "verdict": _worst(n_follow, n_not, n_open) if numbers or n_not else "nothing_claimed",
         "n_follow": n_follow,
         "n_do_not_follow": n_not,
         "n_can_not_be_told": n_open,
-        "numbers": tuple(numbers),
+        "numbers": numbers,
+        "counts": counts,
     }
 
 

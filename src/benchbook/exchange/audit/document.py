@@ -58,6 +58,8 @@ _FOOT = (
 
 def verdict_sentence(audit: LogAudit) -> str:
     """All numbers of a log in a sentence."""
+    if audit.verdict == "nothing_claimed":
+        return "The log claims no number of its samples"
     return _sentence(audit.n_follow, audit.n_do_not_follow, audit.n_can_not_be_told)
 
 
@@ -163,7 +165,7 @@ def _facts(audit: LogAudit) -> tuple[Fact, ...]:
 
 def _sections(audit: LogAudit, suffix: str) -> Iterator[Section]:
     """The parts of an audit; one that has nothing to say is left out."""
-    numbers = sorted(audit.numbers, key=_weight)
+    numbers = sorted(audit.claims, key=_weight)
     parts = (
         ("numbers", "Numbers", _numbers_table(numbers), _number_lines(numbers), ""),
         ("ledger", "Samples", _ledger_table(audit), _ledger_lines(audit), ""),

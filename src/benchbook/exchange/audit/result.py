@@ -106,7 +106,8 @@ class AuditFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogAudit(msgspec.Struct, frozen=True, kw_only=True):
-    """One log, audited. The counts of verdicts are those of `numbers`."""
+    """One log, audited: the `numbers` that it claims, and apart from them its `counts` of samples, whoever scored them.
+    The counts of verdicts are of both; a log that claims counts alone, which follow, claims nothing."""
 
     format: str
     files: tuple[str, ...]
@@ -123,9 +124,15 @@ class LogAudit(msgspec.Struct, frozen=True, kw_only=True):
     n_do_not_follow: int
     n_can_not_be_told: int
     numbers: tuple[AuditedNumber, ...]
+    counts: tuple[AuditedNumber, ...]
     ledger: LogLedger
     scorers: tuple[ScorerLedger, ...]
     findings: tuple[AuditFinding, ...]
+
+    @property
+    def claims(self) -> tuple[AuditedNumber, ...]:
+        """The numbers, and then the counts."""
+        return (*self.numbers, *self.counts)
 
 
 class AuditedLogs(msgspec.Struct, frozen=True, kw_only=True):
