@@ -31,7 +31,7 @@ class InspectConfig(msgspec.Struct):
 
 
 class InspectSpec(msgspec.Struct):
-    """The eval that ran."""
+    """The eval: task, model, settings."""
 
     task: str
     model: str

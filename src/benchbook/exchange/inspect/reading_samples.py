@@ -117,7 +117,7 @@ class _Texts:
 
 
 def _prompt(sample: InspectSample, chat: list[dict[str, Any]] | None, texts: _Texts) -> str:
-    """The text that was asked; a conversation of one user's message is that message."""
+    """The prompt: a conversation of one user's message is that message."""
     if chat is None:
         return texts.of(as_text(sample.input) or "")
     return str(chat[0]["content"]) if _is_prompt(chat) else transcript(chat)
