@@ -149,6 +149,36 @@ def test_what_a_header_says(tmp_path: Path, said: dict[str, Any], place: tuple[s
     assert at == value
 
 
+def test_what_has_no_field_comes_back_from_the_metadata(tmp_path: Path) -> None:
+    """Scales, judges, passes, guesses, parts, kinds of failures and what was sent, and numbers with their formulas."""
+    one = sample(
+        group="g", finish_reason="eos", input_tokens=3, metadata={"group": "own"},
+        messages=[{"role": "developer", "content": "Be brief.", "name": "us"}],
+        scores={
+            "grade": LogScore(value=7.0, passed=True, guessed="its verdict is in lower case"),
+            "sum": LogScore(value=None, parts=(1.0, 2.0)),
+        },
+    )  # fmt: skip
+    late = sample(id="b", answer=None, failure=LogFailure(message="slow", kind="timeout"))
+    scorers = (LogScorer(name="grade", lowest=0.0, highest=10.0, judge="acme/j", passes_at=6.0), LogScorer(name="sum"))
+    claims = (
+        Claim(scorer="grade", metric="pass_rate", value=1.0, where="", formula="share_passed"),
+        Claim(scorer="grade", metric="score", value=0.7, where="", why_not="it is on a scale from 0 to 1"),
+    )
+    written(Made([one, late], scorers=scorers, claims=claims), tmp_path / "log.eval")
+    (log,) = opened(tmp_path / "log.eval")
+    with log:
+        first, second = log.samples()
+    assert (first.messages, first.group, first.finish_reason) == (one.messages, "g", "eos")
+    assert (first.input_tokens, first.output_tokens, first.metadata) == (3, None, {"group": "own"})
+    assert first.scores == one.scores
+    assert second.failure == late.failure
+    assert log.header.scorers == scorers
+    found = {claim.metric: claim for claim in log.header.claims}
+    assert (found["pass_rate"].formula, found["pass_rate"].decimals) == ("share_passed", 9)
+    assert (found["score"].formula, found["score"].why_not) == (None, "it is on a scale from 0 to 1")
+
+
 def test_ids_lead_nowhere_and_hide_nothing(tmp_path: Path) -> None:
     ids = ["../../etc/passwd", "/abs", "a\\b", "a\x00b", "\x1b[31m", "", "x" * 1000, "deep/er", "a", "a"]
     found, lost = through(Made([sample(id=one) for one in ids]), tmp_path)
@@ -323,20 +353,17 @@ def test_what_comes_back_is_what_went_or_a_loss_that_is_named(
 @examples(60)
 @given(made_samples)
 def test_our_own_reader_gives_it_back(tmp_path_factory: pytest.TempPathFactory, samples: list[LogSample]) -> None:
-    """All that nobody was told is lost, by the reader of what Inspect writes itself."""
+    """All of it: also what Inspect has no field for, which is told as lost, and stands in the metadata."""
     path = tmp_path_factory.getbasetemp() / "read.eval"
     path.unlink(missing_ok=True)
-    lost = written(Made(samples, repeats=3), path)
+    written(Made(samples, repeats=3), path)
     (log,) = opened(path)
     with log:
         back = {(one.id, one.repeat): one for one in log.samples()}
     assert len(back) == len(samples)
     for one in samples:
         was, found = _as_it_was(one), _as_it_was(back[storable(one.id), one.repeat])
-        if was["finish_reason"] == "length":
-            was["finish_reason"] = "max_tokens"  # in Inspect's word
         for scores in (was["scores"], found["scores"]):
             for score in scores.values():
                 score["unscored"] = None if score["unscored"] is None else "for a reason"  # which is put on one line
-        for name in _differing(was, found):
-            assert any(_LOSSES[name] in loss.what for loss in lost), name
+        assert list(_differing(was, found)) == []

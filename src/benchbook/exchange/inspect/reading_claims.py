@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectMetric, InspectResults, InspectScores
+from benchbook.exchange.inspect.reading_ours import formula_of_ours, is_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames, as_number
 from benchbook.exchange.log import Claim, Formula
 from benchbook.text import quoted, shorten
@@ -27,6 +28,7 @@ _WHY_NOT = {
 }
 _REDUCERS = re.compile(r"mean|median|mode|max|min|majority|(?:at_least|pass_at|pass_k)_[1-9][0-9]{0,5}")
 _SAME_OF_ONE = frozenset({"mean", "median", "mode", "max", "min"})
+_DECIMALS = 9  # of the numbers of our own records
 _OLD_VAR = (0, 3, 64)  # before, a variance was that of a whole population
 
 
@@ -91,6 +93,7 @@ class _Claims:
         self._name = names.of(scorer, scores.name)
         self._listed = _listed(header, scorer)
         self._reducer, self._no_reducer = _reducer(header, scores, epochs)
+        self._is_ours = is_ours(header)
         self._parts = scores.name == scorer and scorer in of_parts
 
     def all(self) -> Iterator[Claim]:
@@ -120,7 +123,7 @@ class _Claims:
             where=where,
             formula=formula,
             why_not=why_not,
-            reducer=None if formula is None else self._reducer,
+            reducer=None if formula is None or "decimals" in more else self._reducer,
             **more,
         )
 
@@ -132,6 +135,8 @@ class _Claims:
             return self._grouped(metric.name, params)
         if metric.group is not None:
             return None, _WHY_NOT.get(metric.group) or f"{quoted(metric.group)} is not computed again here", {}
+        if self._is_ours and (own := formula_of_ours(metric)) is not None:
+            return *own, {"decimals": _DECIMALS}
         if not self._is_own(name):
             return None, f"{quoted(name)} is a metric of the eval's own", {}
         return self._plain(name, params)

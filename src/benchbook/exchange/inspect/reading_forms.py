@@ -81,6 +81,7 @@ class InspectScores(msgspec.Struct):
     unscored_samples: int | None = None
     params: Any = None
     metrics: dict[str, InspectMetric] = {}
+    metadata: Any = None
 
 
 class InspectResults(msgspec.Struct):

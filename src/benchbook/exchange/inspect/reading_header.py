@@ -9,6 +9,7 @@ from typing import Any
 from benchbook.exchange.inspect.reading_claims import claims_of, scores_of_results
 from benchbook.exchange.inspect.reading_forms import InspectHeader
 from benchbook.exchange.inspect.reading_judges import InspectJudges
+from benchbook.exchange.inspect.reading_ours import is_ours, scorer_of_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames
 from benchbook.exchange.log import LogHeader, LogScorer, LogStatus
 
@@ -37,6 +38,7 @@ def log_header(
         scorers=_scorers(header, names, judged, of_parts),
         status=_STATUS.get(header.status, "not_known"),
         created_at=_time(spec.created),
+        dataset_version=_dataset_version(header),
         dataset=(dataset.name or dataset.location) if dataset else None,
         n_claimed=header.results.total_samples if header.results else None,
         repeats=max((config.epochs if config else None) or 1, 1),
@@ -56,13 +58,20 @@ def _scorers(
     for one in scores_of_results(header.results):
         scorer = one.scorer or one.name
         name = names.of(scorer, one.name)
-        found.setdefault(name, LogScorer(name=name, judge=judged.judge(scorer)))
+        own = scorer_of_ours(name, one.metadata) if is_ours(header) else None
+        found.setdefault(name, own or LogScorer(name=name, judge=judged.judge(scorer)))
     if not found and isinstance(header.eval.scorers, list):
         for told in header.eval.scorers:
             if isinstance(told, Mapping) and isinstance(told.get("name"), str) and told["name"] not in of_parts:
                 name = told["name"].rpartition("/")[2]
                 found.setdefault(name, LogScorer(name=name, judge=judged.judge(name)))
     return tuple(found.values())
+
+
+def _dataset_version(header: InspectHeader) -> str | None:
+    """The version of the data, which Inspect has no field for."""
+    found = header.eval.metadata.get("dataset_version") if is_ours(header) else None
+    return found if isinstance(found, str) else None
 
 
 def _version(header: InspectHeader) -> str | None:

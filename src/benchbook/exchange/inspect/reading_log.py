@@ -12,6 +12,7 @@ from benchbook.exchange.inspect.reading_claims import fields_of, scores_of_resul
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectSample, InspectSampleWhole
 from benchbook.exchange.inspect.reading_header import log_header
 from benchbook.exchange.inspect.reading_judges import InspectJudges
+from benchbook.exchange.inspect.reading_ours import is_ours
 from benchbook.exchange.inspect.reading_samples import SampleReader
 from benchbook.exchange.inspect.reading_values import ScoreNames
 from benchbook.exchange.log import ForeignLog, LogNote, LogSample
@@ -44,8 +45,9 @@ class InspectLog(ForeignLog):
         of_parts = frozenset(self._of_parts(names))
         self.header = log_header(header, form, names, judged, of_parts)
         fields = fields_of(self.header.claims)
-        self._needs_metadata = bool(fields)
-        self._reader = SampleReader(path, header.eval.model, names, judged, fields)
+        self._is_ours = is_ours(header)
+        self._needs_metadata = bool(fields) or self._is_ours
+        self._reader = SampleReader(path, header.eval.model, names, judged, fields, is_ours=self._is_ours)
 
     @abstractmethod
     def _held(self, form: type[InspectSample]) -> Iterator[tuple[InspectSample, str]]:

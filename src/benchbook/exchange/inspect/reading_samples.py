@@ -15,6 +15,7 @@ from benchbook.canonical import canonical_json
 from benchbook.evalsets.conversations import transcript
 from benchbook.exchange.inspect.reading_forms import NOTHING, InspectOutput, InspectSample, InspectUsage
 from benchbook.exchange.inspect.reading_judges import InspectJudges
+from benchbook.exchange.inspect.reading_ours import sample_of_ours, score_of_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames, as_text, scores_of
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
@@ -30,9 +31,17 @@ class SampleReader:
     """Makes samples of one log into samples of any. `seen` counts what is to be noted of them."""
 
     def __init__(
-        self, path: Path, model: str, names: ScoreNames, judged: InspectJudges, fields: frozenset[str]
+        self,
+        path: Path,
+        model: str,
+        names: ScoreNames,
+        judged: InspectJudges,
+        fields: frozenset[str],
+        *,
+        is_ours: bool = False,
     ) -> None:
         """`fields` of their metadata are kept even where only an audit needs them."""
+        self._is_ours = is_ours
         self.seen: Counter[str] = Counter()
         self._path, self._model, self._names, self._judged, self._fields = path, model, names, judged, fields
 
@@ -48,7 +57,7 @@ class SampleReader:
         first = output.choices[0] if output.choices else None
         usage = self._usage(sample, output) or InspectUsage()
         self._count(sample)
-        return LogSample(
+        made = LogSample(
             id=str(sample.id),
             repeat=max(sample.epoch - 1, 0),
             prompt=_prompt(sample, chat, texts),
@@ -67,6 +76,7 @@ class SampleReader:
             metadata=self._metadata(sample, whole=whole),
             where=where,
         )
+        return sample_of_ours(made, whole=whole) if self._is_ours else made
 
     def _scores(self, sample: InspectSample) -> dict[str, LogScore]:
         held = sample.scores or {}
@@ -74,14 +84,15 @@ class SampleReader:
             held = {self._names.only: sample.score, **held}
         made: dict[str, LogScore] = {}
         for scorer, score in held.items():
-            made.update(scores_of(scorer, score, self._names, self._judged, self.seen))
+            found = dict(scores_of(scorer, score, self._names, self._judged, self.seen))
+            made.update(found if not self._is_ours else {n: score_of_ours(one, score) for n, one in found.items()})
         return made
 
     def _metadata(self, sample: InspectSample, *, whole: bool) -> dict[str, Any]:
         held = getattr(sample, "metadata", None)
         if not isinstance(held, dict):
             return {}
-        return held if whole else {name: held[name] for name in self._fields if name in held}
+        return held if whole or self._is_ours else {name: held[name] for name in self._fields if name in held}
 
     def _usage(self, sample: InspectSample, output: InspectOutput) -> InspectUsage | None:
         """The tokens of the model. Of several turns the output has the last one's alone; the sum has the judge's, too,

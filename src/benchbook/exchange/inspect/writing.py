@@ -21,8 +21,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.exchange.inspect.reading_ours import OURS
 from benchbook.exchange.inspect.writing_samples import Losses, error_as, sample_as, summary_of, usage_of
-from benchbook.exchange.log import ForeignLog, LogHeader, LogSample, LogScorer, LogStatus, Lost
+from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogSample, LogScorer, LogStatus, Lost
 from benchbook.text import all_storable
 from benchbook.writing import written_new
 
@@ -147,17 +148,22 @@ class _Writing:
     def _score(self, name: str, scorer: LogScorer) -> dict[str, Any]:
         """The log's numbers of a scorer, and its mean as Inspect takes it: over items, each one's own mean first."""
         values = self._reduced[name]
-        metrics = {one.metric: one.value for one in self._header.claims if one.scorer == name}
-        metrics |= {metric: value for metric, value in values.metrics() if metric not in metrics}
+        own = {one.metric: one for one in self._header.claims if one.scorer == name}
+        metrics = {metric: one.value for metric, one in own.items()}
+        metrics |= {metric: value for metric, value in values.metrics() if metric not in own}
         return {
             "name": name,
             "scorer": name,
             "reducer": "mean" if self._header.repeats > 1 else None,
             "scored_samples": values.n_items,
-            "unscored_samples": len(self._items) - values.n_items,
+            "unscored_samples": values.n_unscored,
             "params": {},
             "metrics": {
-                metric: {"name": metric, "value": math.nan if value is None else value, "params": {}}
+                metric: {
+                    "name": metric,
+                    "value": math.nan if value is None else value,
+                    "params": {OURS: _how(own[metric])} if metric in own else {},
+                }
                 for metric, value in metrics.items()
             },
             "metadata": _said_of(scorer),
@@ -168,12 +174,14 @@ class _Reduced:
     """The values of one scorer, added up by item: repeats are reduced by their mean."""
 
     def __init__(self) -> None:
-        self._sums, self._counts = array("d"), array("q")
+        self._sums, self._counts, self._had = array("d"), array("q"), bytearray()
 
     def add(self, item: int, value: float | None) -> None:
         while len(self._sums) <= item:
             self._sums.append(0.0)
             self._counts.append(0)
+            self._had.append(0)
+        self._had[item] = 1
         if value is not None:
             self._sums[item] += value
             self._counts[item] += 1
@@ -186,6 +194,11 @@ class _Reduced:
     @property
     def n_items(self) -> int:
         return sum(count > 0 for count in self._counts)
+
+    @property
+    def n_unscored(self) -> int:
+        """Items that have a score without a value, and none with one; what nobody scored is none of them."""
+        return sum(had and not count for had, count in zip(self._had, self._counts, strict=True))
 
     def _means(self) -> Iterator[float]:
         return (total / count for total, count in zip(self._sums, self._counts, strict=True) if count)
@@ -220,6 +233,7 @@ def _spec(header: LogHeader, lost: Losses) -> dict[str, Any]:
     told = msgspec.to_builtins(header)
     own = ("tool", "tool_version", "form", "dataset_version", "prompt_template", "generation_params")
     metadata = {name: told[name] for name in own if told[name] not in (None, {})} | dict(header.metadata)
+    metadata["written_by"] = OURS
     name = hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
     headline = next(({"scorer": one.scorer, "metric": one.metric} for one in header.claims if one.scorer), None)
     judges = sorted({one.judge for one in header.scorers if one.judge is not None})
@@ -248,6 +262,14 @@ def _spec(header: LogHeader, lost: Losses) -> dict[str, Any]:
 
 def _plan(header: LogHeader) -> dict[str, Any]:
     return {"name": "plan", "steps": [], "config": _generation(header.generation_params)}
+
+
+def _how(claim: Claim) -> dict[str, str]:
+    """How a number of the log's own follows from the samples, or why it does not."""
+    if claim.formula is None:
+        return {"why_not": claim.why_not}
+    is_plain = (claim.reducer, claim.clusters, claim.only, claim.field) == (None, None, None, None)
+    return {"formula": claim.formula} if is_plain else {"why_not": "it is made of values in a way that is not kept"}
 
 
 def _said_of(scorer: LogScorer) -> dict[str, Any]:

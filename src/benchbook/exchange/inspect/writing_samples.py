@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+from benchbook.exchange.inspect.reading_ours import OURS, OfSample
 from benchbook.exchange.log import LogSample, LogScore, Lost
 
 
@@ -126,11 +129,28 @@ def _score(score: LogScore, lost: Losses) -> dict[str, Any]:
 
 
 def _metadata(sample: LogSample, lost: Losses) -> dict[str, Any]:
+    """A sample's own, and beside them what Inspect has no field for, as `reading_ours` reads it."""
     found = dict(sample.metadata)
+    own = OfSample(messages=sample.messages)
     for name in ("context", "group", "category"):
         if (value := getattr(sample, name)) is not None:
             lost[f"`{name}` of a sample has no field: it stands in the sample's metadata"] += 1
-            found[name] = value
+            if name in found:
+                own.values[name] = value
+            else:
+                found[name] = value
+                own.fields.append(name)
+    own.failure = sample.failure.kind if sample.failure is not None and sample.failure.kind != "error" else None
+    own.limit = sample.limit if sample.limit not in _LIMITS else None
+    stop = sample.finish_reason
+    own.finish_reason = stop if sample.answer is None or stop is None or _STOPS.get(stop) != stop else None
+    if (sample.input_tokens is None) != (sample.output_tokens is None):
+        own.unknown_tokens = "input" if sample.input_tokens is None else "output"
+    if OURS in found:
+        lost[f"the name `{OURS}` is taken in a sample's metadata"] += 1
+        del found[OURS]
+    if said := msgspec.to_builtins(own):
+        found[OURS] = said
     return found
 
 
