@@ -72,11 +72,18 @@ Paris
 Pass Reason: All assertions passed"
 Spain,"[FAIL] (0.00)
 
+no Mad in it
+---
 Rome
 
 Lazio
 
 Fail Reason: no Mad in it"
+Malta,"[FAIL] (0.00)
+
+HTTP 500
+---
+HTTP 500"
 """
 
 
@@ -107,7 +114,8 @@ def test_the_csv_of_older_pages(tmp_path: Path) -> None:
 
 def test_the_csv_of_a_sheet(tmp_path: Path) -> None:
     (log,) = logs_of(written(tmp_path, _SHEET, "x.csv"))
-    one, two = log.samples()
+    one, two, three = log.samples()
+    assert (three.failure, three.answer) == (LogFailure(message="HTTP 500"), None)  # nothing was graded
     assert (one.answer, {name: score.value for name, score in one.scores.items()}) == (
         "Paris",
         {"score": 0.75, "namedScores.a": 0.5, "namedScores.b": 0},
@@ -332,6 +340,48 @@ def test_versions_that_did_not_tell_errors_from_failures_count_both(tmp_path: Pa
     claim = next(one for one in third.header.claims if one.metric == "testFailCount")
     assert (claim.formula, claim.field) == ("sum", "notPassed")
     assert [one.metadata["notPassed"] for one in third.samples()] == [1]
+
+
+def test_older_numbers_of_the_file_have_judges_tokens_in_them(tmp_path: Path) -> None:
+    table = _table()
+    output = table["body"][0]["outputs"][0]
+    output["tokenUsage"] = {"total": 12, "prompt": 9, "completion": 3}
+    output["gradingResult"] = {"pass": True, "score": 1, "tokensUsed": {"total": 30, "prompt": 20, "completion": 10}}
+    stats = {"successes": 1, "failures": 2, "tokenUsage": {"total": 42, "prompt": 29, "cached": 0}}
+    first = logs_of(written(tmp_path, {"results": {"version": 2, "table": table, "stats": stats}}))[0]
+    told = {
+        one.metric: (one.of_file, one.field) for one in first.header.claims if one.where.startswith("results.stats")
+    }
+    assert told == {
+        "successes": ("n_passed", None),
+        "failures": ("sum", "notPassed"),
+        "tokenUsage.total": ("sum", "allTokens.total"),
+        "tokenUsage.prompt": ("sum", "allTokens.prompt"),
+        "tokenUsage.cached": ("sum", "allTokens.cached"),
+    }
+    assert next(iter(first.samples())).metadata["allTokens.total"] == 42
+
+
+def test_older_yaml_is_read_by_its_table(tmp_path: Path) -> None:
+    text = """results:
+  version: 2
+  timestamp: '2026-01-02T03:04:05.678Z'
+  results:
+    - response: &ref_0 {output: Paris}
+  table:
+    head: {prompts: [{raw: a, label: a, provider: gpt, metrics: {score: 1}}], vars: []}
+    body:
+      - outputs: [{pass: true, score: 1, text: Paris, prompt: France?, response: *ref_0}]
+        test: {vars: {}}
+config: {description: Old}
+"""
+    (log,) = logs_of(_yaml(tmp_path, text))
+    (one,) = log.samples()
+    assert (one.answer, one.prompt, one.where) == ("Paris", "France?", "results.table.body[0].outputs[0]")
+    assert (log.header.form, [claim.where for claim in log.header.claims]) == (
+        "YAML, version 2",
+        ["results.table.head.prompts[0].metrics.score"],
+    )
 
 
 # ── which file is promptfoo's ────────────────────────────────────────────────────────────────────────────────────

@@ -183,6 +183,11 @@ _JUDGED = {"value": "Is it right?", "metric": "right"}
         ),
         pytest.param(check("llm-rubric", passed=True, score=0, reason="meh", weight=0), None, id="of no weight"),
         pytest.param(check("javascript", passed=True, score=0, reason="meh"), None, id="nobody judged"),
+        pytest.param(
+            {**check("llm-rubric", passed=True, score=0, reason="meh"), "pass": "true"},
+            "the judge's reply has texts where a truth value and a number belong",
+            id="a text for a pass",
+        ),
     ],
 )
 def test_what_can_only_be_guessed_is_told(tmp_path: Path, grading: dict[str, Any], guessed: str | None) -> None:

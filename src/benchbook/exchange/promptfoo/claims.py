@@ -75,7 +75,7 @@ def claims_of_file(stats: Metrics, n_columns: int, *, has_errors: bool) -> Itera
             for stat, name in _OF_STATS.items()
             if stat in stats
         ),
-        *_tokens(stats.get("tokenUsage"), "results.stats.tokenUsage"),
+        *(_tokens if has_errors else _all_tokens)(stats.get("tokenUsage"), "results.stats.tokenUsage"),
     ]
     for claim in found:
         yield claim if n_columns == 1 else _of_all(claim, n_columns)
@@ -119,6 +119,14 @@ def _tokens(usage: object, where: str) -> Iterator[Claim]:
     for name in _ADDED_OF_JUDGES:
         if isinstance(judges, dict) and name in judges:
             yield _sum(f"tokenUsage.assertions.{name}", judges[name], f"{where}.assertions.{name}")
+
+
+def _all_tokens(usage: object, where: str) -> Iterator[Claim]:
+    """Those of answers and judges together, as versions add them up that don't tell errors from failures."""
+    for name, value in _items(usage):
+        if name in _ADDED_OF_JUDGES:
+            claim = _sum(f"allTokens.{name}", value, f"{where}.{name}")
+            yield msgspec.structs.replace(claim, metric=f"tokenUsage.{name}")
 
 
 def _of_metric(kind: str, name: str, value: object, where: str, unknown: UnknownMetrics) -> Claim:

@@ -17,7 +17,7 @@ import msgspec
 
 from benchbook.errors import InputError
 from benchbook.exchange.log import LogNote
-from benchbook.exchange.promptfoo.forms import PromptColumn, ResultFile
+from benchbook.exchange.promptfoo.forms import CUT, PromptColumn, ResultFile
 from benchbook.exchange.promptfoo.results import ERROR, FAILED, Grading, Prompt, ProviderResponse, Result
 from benchbook.text import plural
 
@@ -133,6 +133,11 @@ def _result(group: _Group, cells: list[str]) -> Result | None:
         text = text[verdict.end() :]
         if found := _REASON.search(text):
             text, reason = text[: found.start()], found[1]
+        elif verdict[2] and status == "FAIL":  # without a reason nothing was graded
+            status = "ERROR"
+        if status != "PASS" and CUT in text:
+            before, _, text = text.partition(CUT)
+            reason = reason or before
     elif not status and not score and not text:
         return None
     failed = status == "ERROR"

@@ -37,7 +37,7 @@ _LEFT_OUT = (
 )
 
 
-_CUT = "\n---\n"
+CUT = "\n---\n"  # older tables put the error before the answer
 
 
 class PromptColumn(msgspec.Struct):
@@ -159,10 +159,7 @@ class TableResults(ResultFile):
         array = JsonArray(self.path, self._keys, without=[*_LEFT_OUT, ("results", "results")])
         for n, element in enumerate(array):
             where = f"{'.'.join(self._keys)}[{n}]"
-            row = decoded(element, TableRow, self.path, within=where)
-            for place, output in enumerate(row.outputs):
-                if output is not None and column in (None, place):
-                    yield f"{where}.outputs[{place}]", _of_table(row, n, place, output)
+            yield from results_of_row(decoded(element, TableRow, self.path, within=where), n, where, column)
         if not array.found:
             raise InputError(self.path, field=".".join(self._keys), found="nothing", expected="promptfoo's table")
         self.rest = decoded(array.rest, EvalFile, self.path)
@@ -205,13 +202,20 @@ class LineResults(ResultFile):
         self.notes.append(LogNote(code="cut_line", words=f"line {cut.line}, the last, is cut off: it is left out"))
 
 
+def results_of_row(row: TableRow, n: int, where: str, column: int | None) -> Iterator[tuple[str, Result]]:
+    """Each result of a table's row, or that of a column, with its place."""
+    for place, output in enumerate(row.outputs):
+        if output is not None and column in (None, place):
+            yield f"{where}.outputs[{place}]", _of_table(row, n, place, output)
+
+
 def _of_table(row: TableRow, n: int, column: int, output: TableOutput) -> Result:
     text, error = output.text, output.error
     failed = output.failure_reason == ERROR or (
         output.failure_reason is None and not output.passed and output.grading_result is None
     )
-    if isinstance(text, str) and not output.passed and _CUT in text:  # older tables put the error before the answer
-        error, _, text = text.partition(_CUT)
+    if isinstance(text, str) and not output.passed and CUT in text:
+        error, _, text = text.partition(CUT)
     return Result(
         prompt_idx=column,
         test_idx=n if row.test_idx is None else row.test_idx,

@@ -56,6 +56,8 @@ def guess(grading: Grading) -> str | None:
         return None
     if _FILLED_IN.match(_reason(grading)):
         return "the judge gave no reason; what its reply lacked was filled in"
+    if isinstance(grading.passed, str) or isinstance(grading.score, str):
+        return "the judge's reply has texts where a truth value and a number belong"
     if number_of(grading.assertion.weight) == 0:  # it always passes
         return None
     if grading.passed and grading.score == 0:

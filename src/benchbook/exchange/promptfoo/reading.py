@@ -28,7 +28,7 @@ _DOCUMENT = re.compile(rb'\s*\{\s*"evalId"\s*:')
 _TABLE = re.compile(rb'\s*\{\s*"head"\s*:\s*\{\s*"prompts"\s*:')
 _VERSION = re.compile(rb'"results"\s*:\s*\{\s*"version"\s*:\s*(\d+)')
 _LINE = re.compile(rb'\{"[^\n]*"(?:promptIdx|gradingResult|testIdx)"\s*:')
-_YAML = re.compile(rb"(?:---\s*\n)?evalId: .*\nresults:\n  version: ")
+_YAML = re.compile(rb"(?:---\s*\n)?(?:evalId: .*\n)?results:\n  version: (\d+)\n  timestamp: ")
 _GENERATION = frozenset(("temperature", "top_p", "max_tokens", "seed", "presence_penalty", "frequency_penalty"))
 
 
@@ -85,8 +85,8 @@ def _reader_of(head: bytes) -> Callable[[Path], ResultFile] | None:
         if _DOCUMENT.match(text) or version:
             return TableResults if version and int(version[1]) < 3 else JsonResults
         return LineResults if _LINE.match(text) else None
-    if _YAML.match(text):
-        return YamlResults
+    if written := _YAML.match(text):
+        return partial(YamlResults, version=int(written[1][:9]))
     return CsvResults if is_header(head) else None
 
 

@@ -54,8 +54,9 @@ class AboutGrading(msgspec.Struct, rename="camel"):
 class Grading(msgspec.Struct, rename="camel"):
     """The outcome of a check, or of all of a result's together."""
 
-    passed: bool | None = msgspec.field(name="pass", default=None)
-    score: Number = None
+    # A truth value and a number, but for what older versions took over from a judge's reply.
+    passed: Any = msgspec.field(name="pass", default=None)
+    score: Any = None
     reason: Any = None
     tokens_used: TokenUsage | None = None
     named_score_weights: dict[str, Any] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,12 @@ def added(result: Result) -> Iterator[tuple[str, float]]:
         "tokenUsage.assertions.completion": judges.completion,
         "tokenUsage.assertions.cached": judges.cached,
     }
-    if result.failure_reason is None and not result.success:
-        sums["notPassed"] = 1
+    if (
+        result.failure_reason is None
+    ):  # versions that didn't tell errors from failures, nor judges' tokens from answers'
+        sums["notPassed"] = int(not result.success)
+        for name in ("total", "prompt", "completion", "cached"):
+            sums[f"allTokens.{name}"] = (getattr(usage, name) or 0) + (getattr(judges, name) or 0)
     for metric, value in (result.named_scores or {}).items():
         sums |= _added_by_metric(result, metric, value)
     yield from ((name, value) for name, value in sums.items() if value is not None)
@@ -204,14 +209,22 @@ def _score_of_metric(result: Result, metric: str, value: float | None) -> LogSco
 def _score_of_check(grading: Grading) -> LogScore:
     if is_unreadable(grading):
         return LogScore(value=None, unscored=_UNREADABLE, explanation=_reason(grading))
-    value = number_of(grading.score)
+    value = number_of(grading.score) if not isinstance(grading.score, str) else _number_in(grading.score)
     return LogScore(
         value=value,
         unscored=None if value is not None else "no score",
-        passed=grading.passed,
+        passed=grading.passed if isinstance(grading.passed, bool) else None,
         explanation=_reason(grading),
         guessed=guess(grading),
     )
+
+
+def _number_in(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if isfinite(found) else None
 
 
 def _reason(grading: Grading | None) -> str | None:

@@ -15,11 +15,12 @@ import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.promptfoo.forms import EvalFile, ResultFile
+from benchbook.exchange.promptfoo.forms import EvalFile, ResultFile, TableRow, results_of_row
 from benchbook.exchange.promptfoo.results import Result
 from benchbook.text import quoted, shorten, storable
 
 _RESULTS = ["results", "results"]
+_TABLE = ["results", "table", "body"]  # before version 3
 _REFUSES_HALVES = "found invalid Unicode character escape code"
 _DEEPEST = 200
 _MOST_NODES = 2_000_000  # of one result, or of all the rest, with aliases written out
@@ -35,27 +36,37 @@ _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)\Z")
 class YamlResults(ResultFile):
     """The file of `promptfoo eval -o x.yaml`, and of `-o x.txt` too."""
 
-    form = "YAML, version 3"
     _patient = False  # the fast parser refuses half a character (a lone surrogate), which JavaScript's texts may hold
+
+    def __init__(self, path: Path, *, version: int = 3) -> None:
+        super().__init__(path)
+        self.form = f"YAML, version {version}"
+        self._wanted = _RESULTS if version >= 3 else _TABLE
+        if version < 3:
+            self.place_of_columns = "results.table.head.prompts"
 
     def results(self, column: int | None = None) -> Iterator[tuple[str, Result]]:
         done = 0
         while True:
-            build = _Build(self.path, patient=self._patient)
+            build = _Build(self.path, self._wanted, patient=self._patient)
             try:
                 for n, found in enumerate(build.results()):
                     if n < done:
                         continue
-                    done, where = n + 1, f"results.results[{n}]"
-                    if column is None or (isinstance(found, dict) and found.get("promptIdx") == column):
-                        yield where, decoded(msgspec.json.encode(found), Result, self.path, within=where)
+                    done, where = n + 1, f"{'.'.join(self._wanted)}[{n}]"
+                    data = msgspec.json.encode(found)
+                    if self._wanted is _TABLE:
+                        yield from results_of_row(decoded(data, TableRow, self.path, within=where), n, where, column)
+                    elif column is None or (isinstance(found, dict) and found.get("promptIdx") == column):
+                        yield where, decoded(data, Result, self.path, within=where)
                 break
             except _HalfCharacterError:
                 self._patient = True
         self.rest = decoded(msgspec.json.encode(build.document), EvalFile, self.path)
         if self.rest.config is None:  # it stands behind the results; a cut YAML may be whole as YAML
             raise InputError(self.path, found="the file's end before `config`", expected="the whole file")
-        self.columns = self.rest.results.prompts
+        table = self.rest.results.table
+        self.columns = table.head.prompts if table else self.rest.results.prompts
 
 
 class _HalfCharacterError(Exception):
@@ -85,8 +96,9 @@ class _Open:
 class _Build:
     """One pass over the events of a document."""
 
-    def __init__(self, path: Path, *, patient: bool) -> None:
+    def __init__(self, path: Path, wanted: list[str], *, patient: bool) -> None:
         self.path = path
+        self.wanted = wanted
         self.patient = patient
         self.document: Any = None
         self._open: list[_Open] = []
@@ -94,7 +106,7 @@ class _Build:
         self._line = 0
 
     def results(self) -> Iterator[Any]:
-        """Each element of `results.results`; all else is in `document` then. Raises: InputError."""
+        """Each element of the wanted array; all else is in `document` then, but other results. Raises: InputError."""
         yaml = _library(self.path)
         loader = yaml.SafeLoader if self.patient else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
@@ -119,9 +131,11 @@ class _Build:
             done = self._open.pop()
             if done.anchor:
                 self._anchored[done.anchor] = done.value, done.n
-            if [one.key for one in self._open[:-1]] == _RESULTS and isinstance(self._open[-1].value, list):
+            here = [one.key for one in self._open[:-1]]
+            in_array = bool(self._open) and isinstance(self._open[-1].value, list)
+            if in_array and here == self.wanted:
                 yield done.value
-            else:
+            elif not (in_array and here == _RESULTS):
                 self._put(done.value, done.n)
         elif isinstance(event, yaml.ScalarEvent):
             value = _scalar(event) if self._awaits_value() else _text(event)
