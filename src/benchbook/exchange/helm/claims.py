@@ -30,8 +30,8 @@ _NOT_OF_INSTANCES = "it is of all instances together, and of none alone"
 
 
 def claims_of(stats: Sequence[HelmStat], table: InstanceTable | None, trials: int) -> Iterator[Claim]:
-    """The numbers of `stats.json`, of each statistic that has any. `table` is None where no instance's are there."""
-    for number, stat in enumerate(stats):
+    """The numbers of `stats.json`, those of scores first. `table` is None where no instance's statistics are there."""
+    for number, stat in sorted(enumerate(stats), key=lambda one: not is_score(one[1].name.name)):
         if not stat.count:
             continue
         name = stat.name
