@@ -63,8 +63,8 @@ def test_the_shared_run() -> None:
     assert (first.id, first.answer, first.references) == ("id147", " D", ("internalmeaning",))
     assert (first.scores["exact_match"].value, first.scores["exact_match"].answer) == (0.0, "meaning in an afterlife")
     assert (first.input_tokens, first.output_tokens, first.latency_ms) == (333, 1, 680)
-    claims = {one.metric: one for one in header.claims}
-    assert claims["exact_match (test)"].value == pytest.approx(1 / 9)
+    claims = {f"{one.scorer} {one.metric}".strip(): one for one in header.claims}
+    assert claims["exact_match mean (test)"].value == pytest.approx(1 / 9)
     for one in header.claims:
         if one.formula is not None:
             assert computed(one, samples) == pytest.approx(one.value), one
@@ -90,27 +90,27 @@ def test_trials_are_repeats_and_claims_are_of_their_means(tmp_path: Path) -> Non
         ("id1", 0, 1.0), ("id2", 0, 0.0), ("id1", 1, 1.0), ("id2", 1, 1.0),
     ]  # fmt: skip
     assert log.header.n_claimed == 4
-    found = {one.metric.removeprefix("f1_score (test)").strip(): one for one in log.header.claims}
+    found = {one.metric.removesuffix(" (test)"): one for one in log.header.claims}
     assert {name: (one.value, one.formula) for name, one in found.items()} == {
-        "": (0.75, "mean"), "sum": (1.5, "sum"), "min": (0.5, "min"), "max": (1.0, "max"),
+        "mean": (0.75, "mean"), "sum": (1.5, "sum"), "min": (0.5, "min"), "max": (1.0, "max"),
         "variance": (0.0625, "population_var"), "stddev": (0.25, "population_std"),
-        "num_instances (test)": (2.0, None),
+        "num_instances": (2.0, None),
     }  # fmt: skip
     for one in log.header.claims[:-1]:
         assert one.of_repeats
         assert computed(one, samples) == pytest.approx(one.value)
-    assert found["num_instances (test)"].why_not == "it counts instances, each of which has 2 samples"
+    assert found["num_instances"].why_not == "it counts instances, each of which has 2 samples"
 
 
 def test_numbers_of_one_trial_restate_its_mean_and_those_that_do_not_are_claims(tmp_path: Path) -> None:
     good = stat("f1_score", 0.5)
     log, _ = read(laid(tmp_path / "a", [state()], [of_instance("id1", f1_score=0.5)], [good]))
-    assert [one.metric for one in log.header.claims] == ["f1_score (test)"]
+    assert [one.metric for one in log.header.claims] == ["mean (test)"]
     log, _ = read(
         laid(tmp_path / "b", [state()], [of_instance("id1", f1_score=0.5)], [good | {"max": 0.9, "stddev": 0.2}])
     )
     assert [(one.metric, one.value, one.formula) for one in log.header.claims[1:]] == [
-        ("f1_score (test) max", 0.9, "mean"), ("f1_score (test) stddev", 0.2, "population_std"),
+        ("max (test)", 0.9, "mean"), ("stddev (test)", 0.2, "population_std"),
     ]  # fmt: skip
 
 
@@ -137,12 +137,12 @@ def test_a_perturbed_copy_is_an_item_of_its_own_in_the_group_of_its_original(tmp
         ("id1", None, "What is id1?"), ("id1, typos prob=0.5", "id1", "Whta?"), ("id2", None, "What is id2?"),
     ]  # fmt: skip
     assert [(one.metric, one.field or one.scorer, one.only and one.only[1]) for one in log.header.claims] == [
-        ("f1_score (test)", "f1_score", "test"),
-        ("f1_score (test, typos prob=0.5)", "f1_score", "test, typos prob=0.5"),
+        ("mean (test)", "f1_score", "test"),
+        ("mean (test, typos prob=0.5)", "f1_score", "test, typos prob=0.5"),
         ("f1_score (test, original typos prob=0.5)", "f1_score, original typos prob=0.5", "test"),
         ("f1_score (test, worst typos prob=0.5)", "f1_score, worst typos prob=0.5", "test"),
         ("f1_score (test, worst robustness)", "f1_score, worst robustness", "test"),
-        ("f1_score (test, worst fairness)", "f1_score", "test"),
+        ("mean (test, worst fairness)", "f1_score", "test"),
         ("num_bytes (test, typos prob=0.5)", "num_bytes", "test, typos prob=0.5"),
         ("num_bytes (test, worst robustness)", "", None),
     ]

@@ -39,7 +39,7 @@ def claims_of(stats: Sequence[HelmStat], table: InstanceTable | None, trials: in
             yield _instances(number, stat, trials)
             continue
         which = _Which(name, table)
-        metric = f"{name.name} ({context_of(name.split, name.sub_split, words_of(name.perturbation))})"
+        context = context_of(name.split, name.sub_split, words_of(name.perturbation))
         for field, formula in _OVER_TRIALS if not which.why_not else _OVER_TRIALS[:1]:
             if trials == 1 and _restates_the_mean(stat, field):
                 continue
@@ -47,7 +47,7 @@ def claims_of(stats: Sequence[HelmStat], table: InstanceTable | None, trials: in
             varies = field in _SPREADS
             yield Claim(
                 scorer=which.scorer,
-                metric=metric if field == "mean" else f"{metric} {field}",
+                metric=f"{field if which.scorer else _called(name.name, field)} ({context})",
                 value=value if value is not None and isfinite(value) else None,
                 where=f"stats.json[{number}].{field}",
                 formula=None if which.why_not else formula if trials > 1 or varies else "mean",
@@ -88,6 +88,10 @@ class _Which:
             self.field = name.name
         if self.why_not:
             self.field = None
+
+
+def _called(name: str, field: str) -> str:
+    return name if field == "mean" else f"{name} {field}"
 
 
 def _restates_the_mean(stat: HelmStat, field: str) -> bool:
