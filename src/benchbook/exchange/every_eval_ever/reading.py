@@ -56,8 +56,10 @@ class EveryEvalLog(ForeignLog):
         self._index = None if rows is None else rows.index.share()
 
     def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
-        if self._rows is None or self._index is None:
+        if self._rows is None:
             return
+        if self._index is None:
+            raise ValueError("the log is closed")
         with self._rows.path.open("rb") as file:
             for found in self._index.samples_of(self._results):
                 rows = [
