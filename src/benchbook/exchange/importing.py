@@ -99,6 +99,9 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     Raises: InputError where the log stops making sense, or holds nothing; ConfigError for a scorer that it does not
     have, a model's name that can't be; RecordError where the record can't be written.
     """
+    if log.header.samples_of:
+        found = f"{shorten(log.header.task, 60)}, a group whose samples are those of other logs"
+        raise EmptyLogError(_place_of(log), found=found, expected=f"these: {', '.join(log.header.samples_of[:5])}")
     files: Inputs = {f"log/{name}": seen(path) for name, path in log.files.items()}
     run_id = wanted.run_id or new_run_id()
     with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
@@ -130,8 +133,12 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     return RunResult(record, derived[0], Stop())
 
 
+def _place_of(log: ForeignLog) -> Path:
+    return next(iter(log.files.values()), Path(log.header.task))
+
+
 def _check(log: ForeignLog, look: FirstLook) -> None:
-    path = next(iter(log.files.values()), Path(log.header.task))
+    path = _place_of(log)
     if not look.n_items:
         said = f"a log of {log.header.tool}, task {shorten(log.header.task, 60)}, without samples"
         if log.header.status == "being_written":

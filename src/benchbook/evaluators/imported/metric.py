@@ -97,7 +97,7 @@ class ImportedMetric(Metric):
             says = "; ".join(f"{why} ({k:,})" for why, k in _most(missed)[:3]) + ("; …" if len(missed) > 3 else "")
             yield f"{n:,} of {counted.plan.n_samples:,} samples are unscored, and in no mean: {says}."
         if isinstance(counted.metric, _OfRun) and (guessed := counted.metric.n_guessed):
-            yield f"{plural(guessed, 'reply')} of a judge can be read by guess alone."
+            yield f"{plural(guessed, 'reply', 'replies')} of a judge can be read by guess alone."
 
     def aggregates(self, values: Mapping[str, Any], counted: Counted) -> ImportedAggregates:
         run = counted.metric
