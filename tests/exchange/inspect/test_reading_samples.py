@@ -168,6 +168,24 @@ def test_how_a_sample_ended(told: dict[str, Any], kind: str | None, limit: str |
     assert read.scores["match"].value == 1.0  # a score that is there is kept
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param({"scores": {"match": None}}, id="score"),
+        pytest.param({"scores": None}, id="scores"),
+        pytest.param({"messages": None, "model_usage": None, "choices": None, "attachments": None}, id="collections"),
+        pytest.param({"output": {"choices": None}}, id="choices"),
+        pytest.param({"output": {"choices": [{"message": None}]}}, id="message"),
+        pytest.param({"total_time": float("nan"), "output": {"time": float("nan")}}, id="times-that-are-no-number"),
+        pytest.param({"scores": {"match": {"value": 1, "history": None, "metadata": None}}}, id="history"),
+        pytest.param({"metadata": None, "limit": None, "error": None, "invalidation": None}, id="the-rest"),
+    ],
+)
+def test_what_is_null_is_not_there(told: dict[str, Any], tmp_path: Path) -> None:
+    read = one(tmp_path, sample(**told))
+    assert (read.failure, read.limit, read.prompt) == (None, None, "What is 1 + 1?")
+
+
 def test_targets_and_choices(tmp_path: Path) -> None:
     read = one(tmp_path, sample(target=["A", "B"], choices=["x", "y"], epoch=3))
     assert (read.references, read.choices, read.repeat) == (("A", "B"), ("x", "y"), 2)

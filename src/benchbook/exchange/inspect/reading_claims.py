@@ -27,7 +27,7 @@ _WHY_NOT = {
     "ci_wilson": "it is an end of an interval, which is not computed again here",
 }
 _REDUCERS = re.compile(r"mean|median|mode|max|min|majority|(?:at_least|pass_at|pass_k)_[1-9][0-9]{0,5}")
-_SAME_OF_ONE = frozenset({"mean", "median", "mode", "max", "min"})
+_SAME_OF_ONE = frozenset({"mean", "median", "mode", "max", "min", "majority"})
 _DECIMALS = 9  # of the numbers of our own records
 _OLD_VAR = (0, 3, 64)  # before, a variance was that of a whole population
 
@@ -97,7 +97,7 @@ class _Claims:
         self._parts = scores.name == scorer and scorer in of_parts
 
     def all(self) -> Iterator[Claim]:
-        for key, metric in self._scores.metrics.items():
+        for key, metric in (self._scores.metrics or {}).items():
             where = f"{self._where}.metrics.{shorten(key, 80)}"
             formula, why_not, more = self._formula(metric, metric.name or key)
             yield self._claim(shorten(key, 80), metric.value, where, formula, why_not, more)

@@ -57,7 +57,7 @@ class InspectSpec(msgspec.Struct):
 class InspectPlan(msgspec.Struct):
     """The solvers, and what a model was asked with."""
 
-    steps: list[Any] = []
+    steps: list[Any] | None = None
     config: Any = None
 
 
@@ -80,7 +80,7 @@ class InspectScores(msgspec.Struct):
     scored_samples: int | None = None
     unscored_samples: int | None = None
     params: Any = None
-    metrics: dict[str, InspectMetric] = {}
+    metrics: dict[str, InspectMetric] | None = None
     metadata: Any = None
 
 
@@ -91,7 +91,7 @@ class InspectResults(msgspec.Struct):
     completed_samples: int | None = None
     scores: list[InspectScores] | None = None
     scorer: InspectScores | None = None
-    metrics: dict[str, InspectMetric] = {}
+    metrics: dict[str, InspectMetric] | None = None
 
 
 class InspectFault(msgspec.Struct):
@@ -123,7 +123,7 @@ class InspectScore(msgspec.Struct):
     explanation: Any = None
     reason: Any = None
     metadata: msgspec.Raw = NOTHING
-    history: list[msgspec.Raw] = []
+    history: list[msgspec.Raw] | None = None
 
 
 class InspectMessage(msgspec.Struct):
@@ -135,7 +135,7 @@ class InspectMessage(msgspec.Struct):
 class InspectChoice(msgspec.Struct):
     """One answer of those that were asked for."""
 
-    message: InspectMessage = msgspec.field(default_factory=InspectMessage)
+    message: InspectMessage | None = None
     stop_reason: str | None = None
 
 
@@ -153,10 +153,10 @@ class InspectOutput(msgspec.Struct):
     """The last that the model said."""
 
     model: str = ""
-    choices: list[InspectChoice] = []
+    choices: list[InspectChoice] | None = None
     completion: str | None = None
     usage: InspectUsage | None = None
-    time: float | None = None  # seconds
+    time: float | str | None = None  # seconds
 
 
 class InspectTurn(msgspec.Struct):
@@ -175,16 +175,16 @@ class InspectSample(msgspec.Struct):
     choices: list[Any] | None = None
     target: Any = ""
     output: InspectOutput | None = None
-    scores: dict[str, InspectScore] | None = None
+    scores: dict[str, InspectScore | None] | None = None
     score: InspectScore | None = None  # of version 1: of the one scorer
     error: InspectFault | None = None
     limit: Any = None
     invalidation: Any = None
-    messages: list[InspectTurn] = []
+    messages: list[InspectTurn] | None = None
     turn_count: int | None = None
-    total_time: float | None = None  # seconds
-    working_time: float | None = None
-    model_usage: dict[str, InspectUsage] = {}
+    total_time: float | str | None = None  # seconds
+    working_time: float | str | None = None
+    model_usage: dict[str, InspectUsage] | None = None
     attachments: msgspec.Raw = NOTHING
 
     def attach(self, attachments: dict[str, Any]) -> None:

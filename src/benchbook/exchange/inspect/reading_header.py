@@ -106,7 +106,7 @@ def _generation(header: InspectHeader) -> dict[str, Any]:
 
 
 def _template(header: InspectHeader) -> str | None:
-    for step in header.plan.steps if header.plan else []:
+    for step in (header.plan.steps if header.plan else None) or []:
         if isinstance(step, Mapping) and str(step.get("solver")).rpartition("/")[2] == _TEMPLATE_STEP:
             params = step.get("params")
             template = params.get("template") if isinstance(params, Mapping) else None

@@ -72,5 +72,5 @@ class InspectLog(ForeignLog):
     def _of_parts(self, names: ScoreNames) -> Iterator[str]:
         for sample, _ in islice(self._held(InspectSample), _FIRST):
             for scorer, score in (sample.scores or {}).items():
-                if isinstance(score.value, dict | list) and names.claims_whole(scorer):
+                if score is not None and isinstance(score.value, dict | list) and names.claims_whole(scorer):
                     yield scorer

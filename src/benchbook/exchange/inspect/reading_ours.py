@@ -78,7 +78,7 @@ def formula_of_ours(metric: InspectMetric) -> tuple[Formula | None, str] | None:
 
 def score_of_ours(made: LogScore, score: InspectScore) -> LogScore:
     """A score with what its metadata says of it; one that was edited since is what it is now."""
-    if len(score.history) > 1:
+    if len(score.history or ()) > 1:
         return made
     try:
         said = _of(msgspec.json.decode(bytes(score.metadata)), OfScore)

@@ -79,7 +79,7 @@ class SampleReader:
         return sample_of_ours(made, whole=whole) if self._is_ours else made
 
     def _scores(self, sample: InspectSample) -> dict[str, LogScore]:
-        held = sample.scores or {}
+        held = {scorer: score for scorer, score in (sample.scores or {}).items() if score is not None}
         if sample.score is not None:
             held = {self._names.only: sample.score, **held}
         made: dict[str, LogScore] = {}
@@ -99,7 +99,7 @@ class SampleReader:
         where the model judged itself."""
         if output.usage is not None and _n_turns(sample) <= 1:
             return output.usage
-        return sample.model_usage.get(self._model)
+        return (sample.model_usage or {}).get(self._model)
 
     def _count(self, sample: InspectSample) -> None:
         if sample.invalidation is not None:
@@ -144,7 +144,8 @@ def _answer(output: InspectOutput, texts: _Texts, path: Path, where: str) -> str
         return texts.of(output.completion)
     if not output.choices:
         return None
-    content = decoded(bytes(output.choices[0].message.content), Any, path, within=where)
+    message = output.choices[0].message
+    content = None if message is None else decoded(bytes(message.content), Any, path, within=where)
     return texts.of(_content_text(content))
 
 
@@ -215,7 +216,7 @@ def _n_turns(sample: InspectSample) -> int:
     """How often the model was asked."""
     if sample.turn_count is not None:
         return sample.turn_count
-    return sum(one.role == "assistant" and one.source != "input" for one in sample.messages)
+    return sum(one.role == "assistant" and one.source != "input" for one in sample.messages or ())
 
 
 def _input_tokens(usage: InspectUsage) -> int | None:
@@ -231,6 +232,6 @@ def _latency_ms(sample: InspectSample, output: InspectOutput) -> int | None:
     """How long the one answer took; of several turns, how long the sample did, the judge's time with it."""
     seconds = output.time if _n_turns(sample) <= 1 else None
     for one in (seconds, sample.working_time, sample.total_time):
-        if one is not None and math.isfinite(one) and 0 <= one * 1000 < _LONGEST_MS:
+        if isinstance(one, float) and math.isfinite(one) and 0 <= one * 1000 < _LONGEST_MS:
             return round(one * 1000)
     return None

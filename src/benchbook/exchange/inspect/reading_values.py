@@ -64,7 +64,8 @@ def scores_of(
     scorer: str, score: InspectScore, names: ScoreNames, judged: InspectJudges, seen: Counter[str]
 ) -> Iterator[tuple[str, LogScore]]:
     """A scorer's word on a sample, under one name or several. What is to be noted of it is counted in `seen`."""
-    if len(score.history) > 1 or any(b'"provenance"' in one for one in map(bytes, score.history)):
+    history = score.history or ()
+    if len(history) > 1 or any(b'"provenance"' in one for one in map(bytes, history)):
         seen["edited_score"] += 1
     value = score.value
     if isinstance(value, Mapping | list):
