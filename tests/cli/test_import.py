@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import benchbook as bb
+from benchbook.exchange.importing import Wanted, import_log
 from exchange.every_eval_ever.made import aggregate, result
 from running import benchbook_here
 from scored import write_lines
+from scored_logs import MadeLog, sample
 
 
 def batch(folder: Path, *answers: str, name: str = "results.jsonl") -> Path:
@@ -122,6 +124,61 @@ def test_a_log_that_is_no_batch_takes_no_requests(tmp_path: Path) -> None:
     done = benchbook_here("import", "log.json", "--requests", "requests.jsonl", cwd=tmp_path)
     assert done.returncode == 2
     assert "a log of Every Eval Ever, which takes no file of requests" in done.stderr.decode()
+
+
+def asked(folder: Path, *expected: str) -> None:
+    items = [{"id": f"i{n}", "prompt": f"What is {n}?", "expected_answer": one} for n, one in enumerate(expected)]
+    write_lines(folder / "items.jsonl", items)
+
+
+def test_a_finished_batch_is_scored_by_the_set_that_was_asked(tmp_path: Path) -> None:
+    asked(tmp_path, "zero", "one", "two")
+    batch(tmp_path, "It is zero.", "It is 1.")
+    (tmp_path / "requests.jsonl").unlink()
+    for words in (
+        "import results.jsonl --evalset items.jsonl --run-id batch",
+        "score contains@v1 --from batch --run-id c",
+    ):
+        done = benchbook_here(*words.split(), "--reports", "none", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr.decode()
+    run, scored = (bb.load(tmp_path / "runs" / name) for name in ("batch", "c"))
+    assert run.manifest.dataset_id == scored.manifest.dataset_id == "items"
+    assert run.samples["predicted"].to_list() == ["It is zero.", "It is 1.", None]
+    assert scored.samples["contains"].to_list() == [1.0, 0.0]
+    assert done.stderr.decode() == "1 sample of the run was not answered, and is left out\n"
+    said = " ".join(run.aggregates.warnings)
+    assert "1 of the eval set's 3 items is not in the log, and unanswered: 'i2'." in said
+    assert "2 samples: the log does not say what was asked; the prompt is the eval set's." in said
+    assert "the prompts are not known" not in said
+    for name in ("batch", "c"):
+        assert benchbook_here("verify", name, cwd=tmp_path).returncode == 0
+
+
+def test_over_one_set_imported_runs_are_ranked_and_ours_are_measured_otherwise(tmp_path: Path) -> None:
+    asked(tmp_path, "zero", "one")
+    write_lines(tmp_path / "said.jsonl", [{"item_id": f"i{n}", "predicted": "zero"} for n in range(2)])
+    for name, other in (("a", "zero"), ("b", "two")):
+        log = MadeLog(tmp_path, [sample("i0", 1.0), sample("i1", float(other == "zero"))], model=f"x/{name}@1")
+        import_log(log, Wanted(str(tmp_path / "runs"), name, evalset=str(tmp_path / "items.jsonl")))
+    words = (
+        "score contains@v1 --evalset items.jsonl --predictions said.jsonl --model x/a@1 --run-id ours --reports none"
+    )
+    assert benchbook_here(*words.split(), cwd=tmp_path).returncode == 0
+    sets = {bb.load(tmp_path / "runs" / name).manifest.dataset_version_or_hash for name in ("a", "b", "ours")}
+    assert len(sets) == 1
+    ranked = json.loads(benchbook_here("leaderboard", "a", "b", "--json", cwd=tmp_path).stdout)
+    assert [(row["run"], row["score"]) for row in ranked["places"]] == [("a", 1.0), ("b", 0.5)]
+    refused = benchbook_here("compare", "a", "ours", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "contains@v1" in refused.stderr.decode()
+
+
+def test_the_library_joins_with_rows(tmp_path: Path) -> None:
+    results = batch(tmp_path, "zero")
+    rows = [{"id": "i0", "prompt": "What is 0?", "expected_answer": "zero"}]
+    (run,) = bb.import_logs(results, evalset=rows, runs=tmp_path / "runs")
+    assert run.samples["expected"].to_list() == ["zero"]
+    assert bb.verify(run.path).holds
 
 
 def test_the_library_gives_a_run_for_each_log(tmp_path: Path) -> None:

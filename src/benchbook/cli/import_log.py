@@ -19,6 +19,7 @@ from benchbook.text import visible
 @click.option("--scale", metavar="LOW:HIGH", help="That scorer's scale, where the log does not say it; 0:1 by default.")
 @click.option("--model", help="Who was asked, where the log does not say it: provider/name@version.")
 @click.option("--requests", metavar="FILE", help="The requests of a batch; by default those beside its results.")
+@click.option("--evalset", help="The eval set that was asked, which samples are joined with by id; @NAME for our own.")
 @click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--run-id", help="The record's name, of a single log; by default the time and six hexadecimal digits.")
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
@@ -45,6 +46,7 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
         scale=_scale(options["scale"]),
         model=options["model"],
         requests=options["requests"],
+        evalset=options["evalset"],
     )
     try:
         for result in import_logs(path, wanted, tool, left_out.append):

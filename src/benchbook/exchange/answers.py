@@ -62,7 +62,8 @@ def predictions_of(record: Record, *, repeat: int | None = None) -> Iterator[Rec
     log = log_of_record(record)
     chosen = _repeat(record, log.header.repeats, repeat)
     with _files(record, log) as files:
-        answered = files.write((one for one in log.samples(whole=False) if one.repeat == chosen), _prediction)
+        samples = (one for one in log.samples(whole=False) if one.repeat == chosen)
+        answered = files.write(samples, _prediction, repeats=1)
         yield files.found(repeats=1, items=answered)
 
 
@@ -71,8 +72,8 @@ def outputs_of(record: Record) -> Iterator[RecordAnswers]:
     """The answers as recorded outputs, of all repeats; what was not answered has none. Raises: as `predictions_of`."""
     log = log_of_record(record)
     with _files(record, log) as files:
-        files.write(log.samples(whole=False), _output)
-        yield files.found(repeats=log.header.repeats, items=files.asked)
+        files.write(log.samples(whole=False), _output, repeats=log.header.repeats)
+        yield files.found(repeats=log.header.repeats)
 
 
 _TAKEN = ("evalset", "ids", "outputs", "output_columns", "repeats")  # from the run; no setting may say otherwise
@@ -156,31 +157,35 @@ class _Files:
     def __init__(self, record: Record, started: RunStarted, log: RecordLog, folder: Path) -> None:
         self._record, self._log, self._folder = record, log, folder
         with recorded_evalset(record, started) as evalset:
-            self._is_part = bool(evalset.left_out())
+            self._is_part, self._n_items = bool(evalset.left_out()), len(evalset)
         ending = _ENDINGS.get(started.identity.get("evalset_form", "jsonl"), ".jsonl")
         self.evalset = folder / f"{Path(str(started.identity['dataset_id'])).name or 'items'}{ending}"
         self.evalset.symlink_to(record.input(started.inputs["evalset"]).resolve())
         # The record that they are from is named by its id and hash, wherever this file's name is recorded.
         self._answers = folder / f"answers-of-{record.run_id}-{log.header.metadata['record_sha256']}.jsonl"
-        self.asked: dict[str, None] = {}
+        self._asked: dict[str, None] = {}
         self._n_unanswered = 0
         self._lacks = {"latency", "tokens"}
 
-    def write(self, samples: Iterator[LogSample], row: Any) -> dict[str, None]:
-        """Write a line for each sample that was answered, and return the ids of their items.
+    def write(self, samples: Iterator[LogSample], row: Any, *, repeats: int) -> dict[str, None]:
+        """Write a line for each sample that was answered, and return the ids of their items. A sample that is not
+        there, of the items' so many repeats, was not answered: an imported log may lack it.
 
         Raises: UsageError where none was.
         """
         answered: dict[str, None] = {}
+        n_lacking = self._n_items * repeats
         with self._answers.open("wb") as file:
             for sample in samples:
-                self.asked[sample.id] = None
+                self._asked[sample.id] = None
+                n_lacking -= 1
                 if sample.failure is not None and sample.answer is None:
                     self._n_unanswered += 1
                     continue
                 answered[sample.id] = None
                 self._note(sample)
                 file.write(canonical_json(row(sample)) + b"\n")
+        self._n_unanswered += n_lacking
         if not answered:
             raise UsageError(f"{self._record.path}: none of its samples was answered, so there is nothing to score")
         return answered
@@ -191,13 +196,14 @@ class _Files:
         if sample.input_tokens is not None and sample.output_tokens is not None:
             self._lacks.discard("tokens")
 
-    def found(self, *, repeats: int, items: dict[str, None]) -> RecordAnswers:
+    def found(self, *, repeats: int, items: dict[str, None] | None = None) -> RecordAnswers:
+        """The files. `items` are those that are scored; by default all of the run."""
         header = self._log.header
         ids = None
-        if self._is_part or len(items) < len(self.asked):
+        if self._is_part or (items is not None and len(items) < self._n_items):
             ids = self._folder / f"answered-in-{self._record.run_id}.jsonl"
             with ids.open("wb") as file:
-                _write_ids(file, items)
+                _write_ids(file, self._asked if items is None else items)
         version = header.metadata.get("model_version")
         return RecordAnswers(
             evalset=str(self.evalset),

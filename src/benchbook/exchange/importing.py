@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,18 @@ from benchbook.ask.starting import RunResult
 from benchbook.canonical import canonical_json
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets import open_evalset
+from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.answers.asking import identity_of
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer, columns_of
 from benchbook.evaluators.imported.metric import ImportedMetric
-from benchbook.exchange.first_look import FirstLook, Values
-from benchbook.exchange.log import ForeignLog, LogSample, LogScore, LogScorer
+from benchbook.exchange.first_look import FirstLook, LookedItems, OwnItems, Values
+from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogNote, LogSample, LogScore, LogScorer
+from benchbook.exchange.set_items import SetItems
 from benchbook.exchange.tools import Tool, opened_logs
 from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded, RunStarted
-from benchbook.record.folder import Inputs, Record, create_record, seen
+from benchbook.record.folder import Inputs, Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
 from benchbook.text import all_storable, sentence, shorten, storable
@@ -49,7 +52,8 @@ class EmptyLogError(InputError):
 class Wanted:
     """How a log is imported. `scorer` is the one whose values are the record's score, and `scale` are the ends of its
     scale, where the log does not say them; `model` is who was asked, where the log does not say it; `requests` is the
-    file with a batch's requests."""
+    file with a batch's requests; `evalset` is the set that was asked, by its name in settings, which samples are joined
+    with by id."""
 
     runs: str = "runs"
     run_id: str | None = None
@@ -57,6 +61,7 @@ class Wanted:
     scale: tuple[float, float] | None = None
     model: str | None = None
     requests: str | None = None
+    evalset: str | None = None
 
 
 def import_logs(
@@ -101,16 +106,13 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     """
     if log.header.samples_of:
         found = f"{shorten(log.header.task, 60)}, a group whose samples are those of other logs"
-        raise EmptyLogError(_place_of(log), found=found, expected=f"these: {', '.join(log.header.samples_of[:5])}")
+        raise EmptyLogError(_path_of(log), found=found, expected=f"these: {', '.join(log.header.samples_of[:5])}")
     files: Inputs = {f"log/{name}": seen(path) for name, path in log.files.items()}
     run_id = wanted.run_id or new_run_id()
-    with tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder:
-        items = Path(folder) / f"{_file_name(log.header.task)}.jsonl"
-        with tempfile.TemporaryFile(dir=folder) as spool, items.open("wb") as lines:
-            look = FirstLook(spool)
-            for sample in log.samples():
-                look.add(sample)
-            look.write_items(lines)
+    with (
+        tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder,
+        _looked_at(log, wanted, Path(folder)) as (look, items),
+    ):
         _check(log, look)
         metric = ImportedMetric(_described(log, look, wanted))
         derived: list[AnswersDerived] = []
@@ -126,20 +128,47 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
         record = create_record(
             wanted.runs,
             run_id,
-            {"evalset": seen(items), **files},
-            lambda hashes: _run_started(run_id, log, look, metric, items, wanted, hashes),
+            {"evalset": items, **files},
+            lambda hashes: _run_started(run_id, log, look, metric, items.path, wanted, hashes),
             fill,
         )
     return RunResult(record, derived[0], Stop())
 
 
-def _place_of(log: ForeignLog) -> Path:
+@contextmanager
+def _looked_at(log: ForeignLog, wanted: Wanted, folder: Path) -> Iterator[tuple[FirstLook, SeenFile]]:
+    """A first look through a log, and the file of its items: the eval set that was asked, or one made of the log."""
+    if wanted.evalset is not None:
+        file = seen(evalset_path(wanted.evalset))
+        with open_evalset(file.path) as evalset:
+            asked = SetItems(evalset)
+            look = _look_through(log, asked)
+            asked.check(_path_of(log))
+            yield look, file
+        return
+    path = folder / f"{_file_name(log.header.task)}.jsonl"
+    with tempfile.TemporaryFile(dir=folder) as spool:
+        own = OwnItems(spool)
+        look = _look_through(log, own)
+        with path.open("wb") as lines:
+            own.write(lines)
+    yield look, seen(path)
+
+
+def _look_through(log: ForeignLog, items: LookedItems) -> FirstLook:
+    look = FirstLook(items)
+    for sample in log.samples():
+        look.add(sample)
+    return look
+
+
+def _path_of(log: ForeignLog) -> Path:
     return next(iter(log.files.values()), Path(log.header.task))
 
 
 def _check(log: ForeignLog, look: FirstLook) -> None:
-    path = _place_of(log)
-    if not look.n_items:
+    path = _path_of(log)
+    if not look.n_held:
         said = f"a log of {log.header.tool}, task {shorten(log.header.task, 60)}, without samples"
         if log.header.status == "being_written":
             said += ": it is still being written"
@@ -178,8 +207,13 @@ def _described(log: ForeignLog, look: FirstLook, wanted: Wanted) -> ImportedLog:
         dataset=header.dataset,
         dataset_version=header.dataset_version,
         error=header.error,
-        notes=(*look.notes(), *(sentence(one.words) for one in log.notes())),
+        notes=(*look.notes(), *(sentence(one.words) for one in log.notes() if _is_news(one, wanted))),
     )
+
+
+def _is_news(note: LogNote, wanted: Wanted) -> bool:
+    """False for prompts that are not known, where an eval set has them."""
+    return wanted.evalset is None or note.code != PROMPTS_NOT_KNOWN
 
 
 def _named(names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -261,7 +295,7 @@ def _run_started(
             generation_params=params,
             log_metadata=all_storable(msgspec.to_builtins(header.metadata)),
         )
-    config = {name: getattr(wanted, name) for name in ("runs", "scorer", "scale", "model", "requests")}
+    config = {name: getattr(wanted, name) for name in ("runs", "scorer", "scale", "model", "requests", "evalset")}
     given = {name: value for name, value in config.items() if value is not None}
     return first_fact(run_id, plan, given, inputs, identity, n_items=plan.n_items, repeats=plan.repeats)
 

@@ -158,6 +158,9 @@ class LogSample(msgspec.Struct, kw_only=True):
     where: str = ""  # its place: `samples/1_epoch_1.json`, `line 3`
 
 
+PROMPTS_NOT_KNOWN = "prompts_not_known"  # the code of a note: the log's own samples don't say what was asked
+
+
 class LogNote(msgspec.Struct, frozen=True, kw_only=True):
     """Something about a log that its readers should know: `code` is a word, `words` a sentence."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from benchbook.evalsets.opening import as_file
 from benchbook.exchange import importing
 from benchbook.exchange.exporting import SAMPLES, Exported, export_record
 from benchbook.exchange.tools import tool_named
@@ -32,6 +34,7 @@ def import_logs(
     scorer: str | None = None,
     scale: tuple[float, float] | None = None,
     model: str | None = None,
+    evalset: Any = None,
     requests: str | Path | None = None,
     runs: str | Path = "runs",
     run_id: str | None = None,
@@ -39,17 +42,18 @@ def import_logs(
     """Make a record of each log of another tool in a file or folder, as `benchbook import` does.
 
     `scorer` is the one whose values are the record's score, and `scale` the ends of its scale, where the log does not
-    say them. `requests` is the file with the requests of a batch, by default the one beside its results. Logs without
-    samples are left out.
+    say them. `requests` is the file with the requests of a batch, by default the one beside its results. `evalset`
+    is the set that was asked, a path, `@NAME` or rows: samples are joined with its items by id. Logs without samples
+    are left out.
 
     Raises: UsageError naming the file and where it stops making sense, for a scorer that is not there, and where no log
     holds a sample; RecordError where a record can't be written.
     """
-    wanted = importing.Wanted(
-        str(runs), run_id, scorer, scale, model, requests=None if requests is None else str(requests)
-    )
-    results = importing.import_logs(path, wanted, None if tool is None else tool_named(tool))
-    return [run_of(one.record) for one in results]
+    with nullcontext() if evalset is None else as_file(evalset) as name:
+        asked = None if requests is None else str(requests)
+        wanted = importing.Wanted(str(runs), run_id, scorer, scale, model, asked, name)
+        results = importing.import_logs(path, wanted, None if tool is None else tool_named(tool))
+        return [run_of(one.record) for one in results]
 
 
 def send(run: str | Path | Run, to: str | Tracker, *, endpoint: str | None = None, texts: bool = False) -> Sent:

@@ -17,7 +17,7 @@ from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, read_lines
 from benchbook.exchange.batches.form import AskedOfBatch, BatchForm, BatchResult
 from benchbook.exchange.batches.ids import BatchIds
-from benchbook.exchange.log import ForeignLog, LogHeader, LogNote, LogSample
+from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogHeader, LogNote, LogSample
 from benchbook.text import plural, quoted
 
 _MOST_MODELS = 8  # that are named
@@ -188,7 +188,7 @@ class BatchLog(ForeignLog):
                 words = (
                     "the prompts are not known: no file of requests was given, and none beside it has all of its ids"
                 )
-                yield LogNote(code="prompts_not_known", words=words, n=self._survey.n_results)
+                yield LogNote(code=PROMPTS_NOT_KNOWN, words=words, n=self._survey.n_results)
             return
         if n := ids.n_without_result():
             words = f"{plural(n, 'request')} {'has' if n == 1 else 'have'} no result: cancelled, or in another file"
