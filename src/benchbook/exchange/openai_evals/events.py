@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.lines import MAX_LINE_BYTES, ends_a_line, read_lines
-from benchbook.exchange.json_text import NO_WHOLE_JSON, decoded
+from benchbook.exchange.json_lines import logged_values
 from benchbook.exchange.log import LogNote
 
 
@@ -118,23 +117,11 @@ class EventFile:
                 self._is_last[place] = 1
 
     def _lines(self) -> Iterator[tuple[int, EventLine]]:
-        cut: InputError | None = None
-        for line in read_lines(self.path):
-            if cut is not None:
-                raise cut
-            if line.data is None:
-                found = "a longer line than can be held"
-                raise InputError(self.path, line=line.number, found=found, expected=f"at most {MAX_LINE_BYTES:,} bytes")
-            if not line.data.strip():
-                continue
-            try:
-                yield line.number, decoded(line.data, EventLine, self.path, line=line.number)
-            except InputError as error:
-                cut = error
-        if cut is not None:
-            if not cut.found.startswith(NO_WHOLE_JSON) or ends_a_line(self.path):
-                raise cut
-            self.notes = [LogNote(code="cut_line", words=f"line {cut.line}, the last, is cut off: it is left out")]
+        for line, value in logged_values(self.path, EventLine, self._end_cut):
+            yield line.number, value
+
+    def _end_cut(self, note: LogNote) -> None:
+        self.notes = [note]
 
 
 def _key(line: EventLine) -> tuple[bool, str]:

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.lines import MAX_LINE_BYTES, ends_a_line, read_lines
+from benchbook.exchange.json_lines import logged_values
 from benchbook.exchange.json_stream import JsonArray
-from benchbook.exchange.json_text import NO_WHOLE_JSON, decoded
+from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogNote, LogStatus
 from benchbook.exchange.promptfoo.results import (
     ERROR,
@@ -174,32 +174,15 @@ class LineResults(ResultFile):
     status: LogStatus = "not_known"
 
     def results(self, column: int | None = None) -> Iterator[tuple[str, Result]]:
-        cut: InputError | None = None
         self.notes.clear()
-        for line in read_lines(self.path):
-            if cut is not None:
-                raise cut
-            if line.data is None:
-                found = "a longer line than can be held"
-                raise InputError(self.path, line=line.number, found=found, expected=f"at most {MAX_LINE_BYTES:,} bytes")
-            if not line.data.strip():
-                continue
-            try:
-                of = decoded(line.data, OfColumn, self.path, line=line.number)
-            except InputError as error:
-                cut = error
-                continue
+        for line, of in logged_values(self.path, OfColumn, self._end_cut):
             if column in (None, of.prompt_idx):
                 yield f"line {line.number}", decoded(line.data, Result, self.path, line=line.number)
-        if cut is not None:
-            self._end_cut(cut)
 
-    def _end_cut(self, cut: InputError) -> None:
-        """The last line can't be read: it is still being written, or was cut off; what stands before it counts."""
-        if not cut.found.startswith(NO_WHOLE_JSON) or ends_a_line(self.path):
-            raise cut
+    def _end_cut(self, note: LogNote) -> None:
+        """The last line is still being written, or was cut off."""
         self.status = "being_written"
-        self.notes.append(LogNote(code="cut_line", words=f"line {cut.line}, the last, is cut off: it is left out"))
+        self.notes.append(note)
 
 
 def results_of_row(row: TableRow, n: int, where: str, column: int | None) -> Iterator[tuple[str, Result]]:
