@@ -187,14 +187,15 @@ def test_what_a_row_has_no_place_for_stands_in_its_document_and_is_told(tmp_path
     }
     (again,) = opened(tmp_path / "out")
     first, second, third = again.samples()
-    assert first.metadata["doc"] == {
+    line, *_ = next((tmp_path / "out").glob("samples_*.jsonl")).read_text("utf-8").splitlines()
+    assert json.loads(line)["doc"] == {
         "id": "a", "context": "Once", "category": "x", "input_tokens": 3,
         "scores": {"match": {"unscored": "NaN"}}, "metadata": {"k": [1]},
     }  # fmt: skip
-    assert first.scores["match,none"].unscored == "null"
-    assert (second.repeat, second.answer) == (1, None)
-    assert second.metadata["doc"]["failure"] == {"message": "500", "kind": "error"}
-    assert third.references == ('["4", "four"]',)
+    assert (first.context, first.category, first.input_tokens, first.metadata) == ("Once", "x", 3, {"k": [1]})
+    assert first.scores["match,none"] == LogScore(value=None, unscored="NaN")
+    assert (second.repeat, second.failure) == (1, samples[1].failure)
+    assert third.references == ("4", "four")
 
 
 def test_a_log_without_a_mean_gets_that_of_its_values(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_
 from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, harness_files, is_results, is_samples
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
+from benchbook.exchange.lm_eval.ours import sample_of_ours, scorers_of_ours, task_of_ours
 from benchbook.exchange.lm_eval.results import HarnessResults, read_results
 from benchbook.exchange.lm_eval.rows import FileOfRows, RowReader
 from benchbook.exchange.lm_eval.samples import Inquiry, TaskSettings, requests_of, sample_of
@@ -88,13 +89,15 @@ class TaskLog(ForeignLog):
         self._results = results or HarnessResults(results={})
         self._stretches: Stretches | None = None
         self._noticed: list[LogNote] = []
+        self._ours = task_of_ours(self._results.configured(task))
         form = _FORM_RESULTS if self._file is None else _FORM_SAMPLES if results is None else _form_of(self._file)
         self.header = header_of(self._results, task, form, self._scorers(), claims_of_task(self._results, task))
 
     def _scorers(self) -> tuple[LogScorer, ...]:
         """Those that the results name; of samples alone, those that are found in them."""
         if self._results.results or self._file is None:
-            return scorers_of(self._results, self._task)
+            stated = scorers_of(self._results, self._task)
+            return stated if self._ours is None else scorers_of_ours(stated, self._ours)
         found = self._read_first(self._file)
         return tuple(
             scorer_named(metric if filtered is None else f"{metric},{filtered}", metric)
@@ -118,7 +121,7 @@ class TaskLog(ForeignLog):
         if self._file is None:
             return
         stretches = self._read_first(self._file)
-        reader = RowReader(self._file, list(stretches.metrics), whole=whole)
+        reader = RowReader(self._file, list(stretches.metrics), whole=whole or self._ours is not None)
         counted, hashes, seen = Occurrences(), HashesOfRows(), _Seen()
         settings = TaskSettings.of(self._results.configured(self._task))
         n_filters = len(stretches.filters)
@@ -131,7 +134,8 @@ class TaskLog(ForeignLog):
             seen.n_again += repeat > 0
             seen.n_short += len(rows) < n_filters
             seen.n_several += requests.has_several(first)
-            yield sample_of(rows, reader.fields, requests, repeat=repeat, where=where, whole=whole)
+            sample = sample_of(rows, reader.fields, requests, repeat=repeat, where=where, whole=whole)
+            yield sample if self._ours is None else sample_of_ours(sample, first.doc, self._ours, whole=whole)
         self._noticed = [*hashes.notes(), *seen.notes(n_filters)]
 
     def notes(self) -> list[LogNote]:

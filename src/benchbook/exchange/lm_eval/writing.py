@@ -11,10 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchbook.errors import UsageError
 from benchbook.exchange.lm_eval.files import file_name_of
+from benchbook.exchange.lm_eval.ours import OURS, OfTask
 from benchbook.exchange.lm_eval.writing_rows import WEIGHED, MetricName, RowWriter, is_whole_number, metric_names
-from benchbook.exchange.log import Claim, ForeignLog, Formula, LogHeader, LogSample, Lost
+from benchbook.exchange.log import Claim, ForeignLog, Formula, LogHeader, LogSample, LogScorer, Lost
 from benchbook.text import all_storable, plural
 from benchbook.writing import folder_made_whole, written_whole
 
@@ -256,9 +259,20 @@ def _config(
         "num_fewshot": said.get("num_fewshot"),
         "dataset_kwargs": {"revision": header.dataset_version} if header.dataset_version else None,
         **{key: said[key] for key in _OF_TASK if key in said},
-        "metadata": {"version": said.get("task_version", "N/A"), **({} if header.tool == "lm_eval" else said)},
+        "metadata": {
+            "version": said.get("task_version", "N/A"),
+            **({} if header.tool == "lm_eval" else {**said, OURS: _ours(header, names)}),
+        },
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _ours(header: LogHeader, names: Mapping[str, MetricName]) -> dict[str, Any]:
+    """The scorers by the names that they have here."""
+    known = {one.name: one for one in header.scorers}
+    found = {name.key: known.get(scorer, LogScorer(name=scorer)) for scorer, name in names.items()}
+    told: dict[str, Any] = msgspec.to_builtins(OfTask(scorers=found))
+    return told
 
 
 def _is_value(claim: Claim) -> bool:

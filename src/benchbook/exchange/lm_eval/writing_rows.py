@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.exchange.lm_eval.ours import OfScoreInDocument
 from benchbook.exchange.lm_eval.rows import OF_EVERY_ROW
 from benchbook.exchange.log import LogHeader, LogSample, LogScore
 from benchbook.text import all_storable
@@ -136,6 +137,8 @@ class RowWriter:
 def _document(sample: LogSample) -> dict[str, Any]:
     """The row's document, of a log of another tool: all that the row itself has no place for."""
     found = {name: getattr(sample, name) for name in _IN_DOCUMENT}
+    found["prompt"] = sample.prompt if sample.messages else None
+    found["repeat"] = sample.repeat or None
     found["references"] = sample.references if len(sample.references) > 1 else None
     found["failure"] = msgspec.to_builtins(sample.failure) if sample.failure is not None else None
     found["scores"] = {
@@ -143,7 +146,7 @@ def _document(sample: LogSample) -> dict[str, Any]:
         for name, one in sample.scores.items()
         if (
             said := {
-                key: getattr(one, key) for key in ("unscored", "said", "passed", "explanation") if getattr(one, key)
+                key: getattr(one, key) for key in OfScoreInDocument.__struct_fields__ if getattr(one, key) is not None
             }
         )
     }

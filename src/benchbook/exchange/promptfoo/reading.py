@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import msgspec
 
 from benchbook.errors import InputError
 from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import number_of
-from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogNote, LogSample
+from benchbook.exchange.log import Claim, ForeignLog, Formula, LogHeader, LogNote, LogSample, LogStatus
 from benchbook.exchange.promptfoo.claims import UnknownMetrics, claims_of_column, claims_of_file
 from benchbook.exchange.promptfoo.csv_form import CsvResults, is_header
 from benchbook.exchange.promptfoo.forms import JsonResults, LineResults, PromptColumn, ResultFile, TableResults
-from benchbook.exchange.promptfoo.samples import model_name, sample_of
+from benchbook.exchange.promptfoo.ours import OfConfig, said_of, scorers_of_ours
+from benchbook.exchange.promptfoo.samples import IS_ERROR, NAMED, SCORE, model_name, sample_of
 from benchbook.exchange.promptfoo.survey import ColumnSeen, Survey
 from benchbook.exchange.promptfoo.yaml_form import YamlResults
 from benchbook.exchange.tools import Seen, seen_at
@@ -115,6 +118,7 @@ def _header(file: ResultFile, survey: Survey, n: int, seen: ColumnSeen) -> LogHe
     rest = file.rest
     column = file.columns[n] if file.columns is not None else PromptColumn(label=seen.label, provider=seen.model)
     config = rest.config or {}
+    own = said_of(config.get("metadata"), OfConfig)
     metrics = column.metrics or {}
     tests = [number_of(metrics.get(name)) for name in ("testPassCount", "testFailCount", "testErrorCount")]
     about = {
@@ -129,17 +133,38 @@ def _header(file: ResultFile, survey: Survey, n: int, seen: ColumnSeen) -> LogHe
         form=file.form,
         task=as_text(config.get("description")) or as_text(rest.eval_id) or file.path.stem,
         model=model_name(column.provider),
-        scorers=seen.scorers,
-        status=file.status,
+        scorers=seen.scorers if own is None else tuple(scorers_of_ours(own, SCORE, NAMED)) or seen.scorers,
+        status=file.status if own is None else _status(own),
         created_at=_time(rest.results.timestamp) or _time(rest.metadata and rest.metadata.evaluation_created_at),
-        dataset=config["tests"] if isinstance(config.get("tests"), str) else None,
-        n_claimed=int(sum(one or 0 for one in tests)) if any(one is not None for one in tests) else None,
-        repeats=survey.n_repeats,
-        claims=tuple(_claims(file, n, seen)),
-        generation_params=_generation_params(config, column.provider),
-        prompt_template=as_text(column.raw),
+        dataset=own.dataset if own else config["tests"] if isinstance(config.get("tests"), str) else None,
+        dataset_version=own.dataset_version if own else None,
+        n_claimed=own.n_claimed
+        if own
+        else int(sum(one or 0 for one in tests))
+        if any(one is not None for one in tests)
+        else None,
+        repeats=max(survey.n_repeats, own.repeats if own else 1),
+        claims=tuple(map(_of_ours if own else _as_it_is, _claims(file, n, seen))),
+        generation_params=own.generation_params if own else _generation_params(config, column.provider),
+        prompt_template=own.prompt_template if own else as_text(column.raw),
         metadata={name: value for name, value in about.items() if value is not None},
     )
+
+
+def _of_ours(claim: Claim) -> Claim:
+    """A claim of a log of ours, whose unscored samples are errors to promptfoo alone."""
+    if "n_errors" not in (claim.formula, claim.of_file):
+        return claim
+    summed: Formula | None = None if claim.formula is None else "sum"
+    return msgspec.structs.replace(claim, formula=summed, field=IS_ERROR)
+
+
+def _as_it_is(claim: Claim) -> Claim:
+    return claim
+
+
+def _status(own: OfConfig) -> LogStatus:
+    return msgspec.convert(own.status, Any) if own.status in get_args(LogStatus) else "not_known"
 
 
 def _claims(file: ResultFile, n: int, seen: ColumnSeen) -> Iterator[Claim]:

@@ -14,6 +14,7 @@ import msgspec
 
 from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import decoded
+from benchbook.exchange.promptfoo.ours import OfResult, said_of
 
 Number = int | float | None
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -122,7 +123,13 @@ class Result(OfColumn, rename="camel", kw_only=True):
     response: ProviderResponse | None = None
     grading_result: Grading | None = None
     named_scores: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
     test_case: msgspec.Raw = msgspec.Raw(b"null")
+
+    @property
+    def ours(self) -> OfResult | None:
+        """All that a result that we wrote says beside; None for any other."""
+        return said_of(self.metadata, OfResult)
 
     def case(self, path: Path, where: str) -> Case:
         """The test case. Raises: InputError."""

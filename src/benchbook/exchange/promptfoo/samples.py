@@ -9,11 +9,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchbook.ask.providers.keys import redact
 from benchbook.exchange.conversations import as_text, messages_in, read_aloud
 from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
 from benchbook.exchange.promptfoo.judged import guess, is_judged, is_unreadable
+from benchbook.exchange.promptfoo.ours import OfResult, sample_of_ours
 from benchbook.exchange.promptfoo.results import (
     Case,
     Grading,
@@ -27,6 +30,7 @@ from benchbook.text import plural
 SCORE = "score"  # the scorer of a result as a whole
 NAMED = "namedScores."
 _ASSERT = "assert."
+IS_ERROR = "isError"  # of our own results: an error to promptfoo, for want of a score
 NO_CHECKS = "No assertions"
 
 _TRIVIAL = frozenset(("All assertions passed", "Assertion passed", NO_CHECKS))
@@ -51,10 +55,11 @@ def sample_of(
     prompt = as_text(asked) or ""
     messages = messages_in(prompt)
     metadata: dict[str, Any] = dict(added(result))
-    if whole:
+    own = result.ours
+    if whole and own is None:
         about = {"vars": result.vars or case.vars, "description": case.description}
         metadata |= {name: value for name, value in about.items() if value}
-    return LogSample(
+    made = LogSample(
         id=str(first),
         repeat=repeat,
         prompt=prompt if messages is None else read_aloud(messages),
@@ -70,11 +75,17 @@ def sample_of(
         metadata=metadata,
         where=where,
     )
+    if own is None:
+        return made
+    more = (result.metadata or {}) if whole else {}
+    return sample_of_ours(made, own, more, prompt, (result.vars or {}).get("prompt"))
 
 
 def failure_of(result: Result) -> LogFailure | None:
     if not result.failed_to_answer:
         return None
+    if (own := result.ours) is not None:  # an unscored sample is an error to promptfoo
+        return own.failure
     message = as_text(result.error) or "an error without a message"
     return LogFailure(message=message, kind="timeout" if _TIMED_OUT.match(message) else "error")
 
@@ -86,6 +97,8 @@ def is_cached(result: Result) -> bool:
 
 def scores_of(result: Result, failure: LogFailure | None) -> dict[str, LogScore]:
     """All that was said of a result: as a whole, by each check, and under each metric's name."""
+    if (own := result.ours) is not None:
+        return _scores_of_ours(result, own)
     if failure is not None:
         return {SCORE: LogScore(value=None, unscored=failure.kind)}
     found = {SCORE: _overall(result)}
@@ -93,6 +106,21 @@ def scores_of(result: Result, failure: LogFailure | None) -> dict[str, LogScore]
         found[name] = _score_of_check(grading)
     for metric, value in (result.named_scores or {}).items():
         found[NAMED + metric] = _score_of_metric(result, metric, number_of(value))
+    return found
+
+
+def _scores_of_ours(result: Result, own: OfResult) -> dict[str, LogScore]:
+    """The values that promptfoo has, with all else that is known of them; its errors have none, and may be scored."""
+    failed = result.failed_to_answer
+    first = own.scores.get(own.first or "", LogScore(value=None))
+    overall = msgspec.structs.replace(first, value=None if failed else number_of(result.score), passed=result.success)
+    if overall.value is None:
+        overall.unscored = own.failure.kind if own.failure else first.unscored or "no score"
+        overall.passed = None
+    found = {SCORE: overall}
+    for name, score in own.scores.items():
+        value = number_of((result.named_scores or {}).get(name))
+        found[NAMED + name] = score if failed else msgspec.structs.replace(score, value=value)
     return found
 
 
@@ -147,9 +175,9 @@ def added(result: Result) -> Iterator[tuple[str, float]]:
         "tokenUsage.assertions.completion": judges.completion,
         "tokenUsage.assertions.cached": judges.cached,
     }
-    if (
-        result.failure_reason is None
-    ):  # versions that didn't tell errors from failures, nor judges' tokens from answers'
+    if result.failed_to_answer and result.ours is not None:
+        sums[IS_ERROR] = 1
+    if result.failure_reason is None:  # versions that told no errors from failures, nor judges' tokens from answers'
         sums["notPassed"] = int(not result.success)
         for name in ("total", "prompt", "completion", "cached"):
             sums[f"allTokens.{name}"] = (getattr(usage, name) or 0) + (getattr(judges, name) or 0)

@@ -63,6 +63,9 @@ class ColumnSeen:
         self._count(result)
         if result.failed_to_answer:
             return
+        if (own := result.ours) is not None:
+            self._judges.update((NAMED + name, set()) for name in own.scores if NAMED + name not in self._judges)
+            return
         for name, grading in checks_of(result):
             judges = self._judges.setdefault(name, set())
             if (judge := judge_of(grading, result, case)) and len(judges) < 5:
@@ -102,18 +105,20 @@ class Survey:
         self.columns: dict[int, ColumnSeen] = {}
         self.repeats: dict[int, tuple[int, int]] = {}  # the first test case that is the same, and how many came before
         self._file = file
+        self._most_repeats = 1  # as our own results say
         self._digests = array("Q")  # of each test case; 0: not known
         for where, result in file.results():
             self._add(where, result)
         self._find_repeats()
-        self.n_repeats = 1 + max((repeat for _, repeat in self.repeats.values()), default=0)
+        self.n_repeats = max(self._most_repeats, *(1 + repeat for _, repeat in self.repeats.values()), 1)
 
     def _add(self, where: str, result: Result) -> None:
         if not 0 <= result.test_idx < _MOST_TESTS:
             raise self._off(where, "testIdx", result.test_idx, _MOST_TESTS)
         if not 0 <= result.prompt_idx < _MOST_COLUMNS:
             raise self._off(where, "promptIdx", result.prompt_idx, _MOST_COLUMNS)
-        case = result.case(self._file.path, where)
+        case, own = result.case(self._file.path, where), result.ours
+        self._most_repeats = max(self._most_repeats, 1 if own is None else own.repeat + 1)
         column = self.columns.setdefault(result.prompt_idx, ColumnSeen())
         if column.model is None:
             column.model = model_name(result.provider)

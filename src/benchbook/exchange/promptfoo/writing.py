@@ -17,12 +17,14 @@ import msgspec
 from benchbook.canonical import storable_json
 from benchbook.errors import UsageError
 from benchbook.exchange.log import ForeignLog, LogHeader, LogSample, LogScore, LogScorer, Lost
+from benchbook.exchange.promptfoo.ours import OURS, config_of, ours_of
 from benchbook.exchange.promptfoo.results import ERROR, FAILED
 from benchbook.writing import written_new
 
 _PROMPT = "{{prompt}}"
 _NO_MODEL = "unknown"
 _LOST = {
+    "scored_still": "samples that failed and were scored all the same have no score there",
     "unscored": "unscored samples are errors there",
     "unscored_by": "scores that were not given are left out, or a judge's reply that could not be read",
     "verdict": "passes are not known: a score at the top of its scale passes there",
@@ -120,6 +122,7 @@ def _result(header: LogHeader, sample: LogSample, n: int, lost: Counter[str]) ->
     error = _error(sample, overall)
     passed = False if error else _passes(overall, header.scorers[0], lost)
     lost["unscored"] += error is not None and sample.failure is None
+    lost["scored_still"] += sample.failure is not None and value is not None
     lost["limit"] += sample.limit is not None
     checks = [] if error else list(_checks(header, sample, lost))
     reason = (overall.explanation if overall else None) or ("All assertions passed" if passed else "Assertion failed")
@@ -142,7 +145,7 @@ def _result(header: LogHeader, sample: LogSample, n: int, lost: Counter[str]) ->
         "testCase": _case(sample),
         "testIdx": n,
         "vars": _variables(sample),
-        "metadata": _metadata(sample),
+        "metadata": _metadata(header, sample),
         **_response(sample),
     }
 
@@ -215,13 +218,15 @@ def _case(sample: LogSample) -> dict[str, Any]:
     }
 
 
-def _metadata(sample: LogSample) -> dict[str, Any]:
+def _metadata(header: LogHeader, sample: LogSample) -> dict[str, Any]:
+    """The sample's own, and beside them what promptfoo has no place for, as `ours` reads it."""
     own = {"repeat": sample.repeat, "limit": sample.limit, "model_reported": sample.model_reported}
-    return {**sample.metadata, **{name: value for name, value in own.items() if value is not None}}
+    known = {name: value for name, value in own.items() if value is not None and name not in sample.metadata}
+    return {**sample.metadata, **known, OURS: ours_of(sample, header, list(known))}
 
 
 def _response(sample: LogSample) -> dict[str, Any]:
-    if sample.failure is not None and sample.answer is None:
+    if sample.failure is not None and (sample.answer, sample.input_tokens, sample.output_tokens) == (None, None, None):
         return {}
     counts = {"prompt": sample.input_tokens, "completion": sample.output_tokens}
     tokens = {name: n for name, n in counts.items() if n is not None}
@@ -242,7 +247,12 @@ def _config(header: LogHeader) -> dict[str, Any]:
         "description": header.task,
         "prompts": [_PROMPT],
         "providers": [{"id": model, "config": params}],
-        "metadata": {"tool": header.tool, "toolVersion": header.tool_version, **header.metadata},
+        "metadata": {
+            "tool": header.tool,
+            "toolVersion": header.tool_version,
+            **header.metadata,
+            OURS: config_of(header),
+        },
     }
 
 
