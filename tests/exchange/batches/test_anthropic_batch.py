@@ -88,3 +88,43 @@ def test_a_result_of_another_kind_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", {"custom_id": "a", "result": {"type": "paused"}})
     with pytest.raises(InputError, match=r"1: result\.type: found 'paused'; expected succeeded, errored"):
         opened(path)
+
+
+def test_the_body_that_made_the_batch_has_its_requests(tmp_path: Path) -> None:
+    """As sent to the vendor: one JSON document, with line ends wherever its writer put them."""
+    texts = {"a": "2 + 5?", "b": 'a\nb \u2028 {"requests": []}'}
+    requests = [
+        {"custom_id": name, "params": {"model": "c", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}}
+        for name, text in texts.items()
+    ]
+    body = tmp_path / "body.json"
+    results = write(tmp_path / "results.jsonl", *({"custom_id": name, "result": succeeded()} for name in ("b", "a")))
+    for indent in (None, 2):
+        body.write_text(json.dumps({"requests": requests}, indent=indent), encoding="utf-8")
+        (log,) = opened(results, requests=body)
+        with log:
+            assert {sample.id: sample.prompt for sample in log.samples()} == texts
+            assert [sample.id for sample in log.samples()] == ["b", "a"]
+            assert (log.header.n_claimed, log.header.generation_params, log.notes()[0].code) == (
+                2, {"max_tokens": 9}, "out_of_order",
+            )  # fmt: skip
+
+
+BODIES = {
+    "a request that is none": ({"requests": [{"custom_id": "a"}]}, "body.json: requests[0]: another form"),
+    "no list of messages": (
+        {"requests": [{"custom_id": "a", "params": {}}]},
+        "requests[0].params.messages: found none",
+    ),
+    "cut off": ('{"requests": [{"custom_id"', "the file's end in the middle"),
+    "none": ({"requests": []}, "body.json"),
+}
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_a_body_that_makes_no_sense_is_refused_by_its_place(what: str, tmp_path: Path) -> None:
+    body, says = BODIES[what]
+    (tmp_path / "body.json").write_text(body if isinstance(body, str) else json.dumps(body), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        opened(write(tmp_path / "r.jsonl", {"custom_id": "a", "result": succeeded()}), requests=tmp_path / "body.json")
+    assert says in str(refused.value)

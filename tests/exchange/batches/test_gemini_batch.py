@@ -127,3 +127,73 @@ def test_a_line_without_a_key_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", {"key": "a", "response": ANSWER}, {"response": ANSWER})
     with pytest.raises(InputError, match="2: key: found none"):
         opened(path)
+
+
+KEYED = [
+    {"metadata": {"key": "a"}, "response": ANSWER},
+    {"metadata": {"key": "b"}, "error": {"code": 4, "message": "x"}},
+]
+# A whole job, as a file has it, and the ids of its samples.
+JOBS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "of the API": (
+        {"name": "batches/1", "metadata": {"@type": "t", "state": "BATCH_STATE_SUCCEEDED"}, "done": True,
+         "response": {"@type": "t", "inlinedResponses": {"inlinedResponses": KEYED}}},
+        ["a", "b"],
+    ),
+    "of the API, its output alone": (
+        {"name": "batches/1", "output": {"inlinedResponses": {"inlinedResponses": KEYED}}}, ["a", "b"],
+    ),
+    "of the library": (
+        {"name": "batches/1", "state": "JOB_STATE_SUCCEEDED", "src": None,
+         "dest": {"file_name": None, "inlined_responses": [{"response": SNAKE, "error": None}, *KEYED]}},
+        ["line-1", "a", "b"],
+    ),
+    "of the library by alias": ({"dest": {"inlinedResponses": KEYED}}, ["a", "b"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("what", JOBS)
+def test_a_whole_job_is_read(what: str, indent: int | None, tmp_path: Path) -> None:
+    job, ids = JOBS[what]
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job, indent=indent), encoding="utf-8")
+    assert recognised(path).name == "gemini_batch"
+    (log,) = opened(path)
+    with log:
+        samples = list(log.samples())
+    assert [one.id for one in samples] == ids
+    assert (samples[-2].answer, samples[-1].answer) == ("Seven.", None)
+    assert samples[-1].failure is not None
+    assert samples[0].where.endswith("[0]")
+    assert log.header.task == "job"
+
+
+def test_the_body_that_made_a_job_has_its_requests(tmp_path: Path) -> None:
+    """By key, or, where neither has one, by place."""
+    requests = [{"request": REQUEST, "metadata": {"key": "a"}}, {"request": {"contents": "3 + 5?"}}]
+    body, job = tmp_path / "body.json", tmp_path / "job.json"
+    body.write_text(json.dumps({"batch": {"input_config": {"requests": {"requests": requests}}}}), encoding="utf-8")
+    results = [KEYED[0], {"response": ANSWER}]
+    job.write_text(json.dumps({"dest": {"inlined_responses": results}}), encoding="utf-8")
+    (log,) = opened(job, requests=body)
+    with log:
+        assert [(sample.id, sample.prompt) for sample in log.samples()] == [("a", "2 + 5?"), ("line-2", "3 + 5?")]
+
+
+BROKEN_JOBS = {
+    "no results": ('{"dest": {"inlined_responses": []}}', "a job without results"),
+    "cut off": ('{"dest": {"inlined_responses": [{"resp', "the file's end in the middle"),
+    "not JSON": ('{"dest": {"inlined_responses": [{"response": nothing}]}}', "dest.inlined_responses[0]"),
+    "not objects": ('{"dest": {"inlined_responses": [1]}}', "dest.inlined_responses"),
+    "nested": ('{"dest": {"inlined_responses": [{"response": ' + "[" * 10_000 + "]" * 10_000 + "}]}}", "[0]"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_JOBS)
+def test_a_job_that_makes_no_sense_is_refused_by_its_place(what: str, tmp_path: Path) -> None:
+    text, says = BROKEN_JOBS[what]
+    (tmp_path / "job.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        opened(tmp_path / "job.json")
+    assert says in str(refused.value)

@@ -58,6 +58,7 @@ class _AnthropicForm(BatchForm):
     tool = "anthropic_batch"
     title = "Anthropic message batch results"
     id_name = "custom_id"
+    request_arrays = (("requests",),)  # the body that makes a batch
 
     def is_result(self, keys: Mapping[str, bytes]) -> bool:
         return "custom_id" in keys and "result" in keys

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.lines import JSON_WHITE_SPACE, MAX_LINE_BYTES, read_lines
+from benchbook.errors import InputError
+from benchbook.evalsets.lines import MAX_LINE_BYTES
+from benchbook.exchange.batches.batch_file import BatchFile
 from benchbook.exchange.batches.form import AskedOfBatch, BatchForm, BatchResult
 from benchbook.exchange.batches.ids import BatchIds
 from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogHeader, LogNote, LogSample
@@ -73,8 +74,8 @@ class BatchLog(ForeignLog):
         self,
         form: BatchForm,
         path: Path,
-        results: list[Path],
-        requests: list[Path],
+        results: list[BatchFile],
+        requests: list[BatchFile],
         ids: BatchIds,
         survey: BatchSurvey,
         notes: list[LogNote],
@@ -99,10 +100,10 @@ class BatchLog(ForeignLog):
         )
 
     def samples(self, *, whole: bool = True) -> Iterator[LogSample]:
-        asked_in = None if not self._requests else _opened(self._requests[0])
+        asked_in = None if not self._requests else self._requests[0].opened()
         try:
-            for file, path in enumerate(self._results):
-                for number, line in lines_of(path):
+            for file, results in enumerate(self._results):
+                for number, line in results.entries():
                     sample = self._sample(asked_in, line, file, number)
                     if sample is not None:
                         yield sample if whole else _bare(sample)
@@ -118,17 +119,17 @@ class BatchLog(ForeignLog):
 
     def _sample(self, asked_in: BinaryIO | None, line: bytes, file: int, number: int) -> LogSample | None:
         """The sample on a line; None for one that does not count, since its id has a better one."""
-        path = self._results[file]
-        result = self._form.read_result(line, path, number)
+        results = self._results[file]
+        result = results.read_result(line, number)
         if self._has_doubles and not self._ids.counts(result.id, file, number):
             return None
         asked = result.asked
         if asked is None and asked_in is not None:
             asked = self._request_of(result.id, asked_in)
         if asked is not None and self._form.needs_request(line):  # tools that were not offered are not called
-            result = self._form.read_result(line, path, number, asked.body)
+            result = results.read_result(line, number, asked.body)
         answer = result.answer
-        where = f"line {number}" if len(self._results) == 1 else f"{path.name}, line {number}"
+        where = results.where(number) if len(self._results) == 1 else f"{results.name}, {results.where(number)}"
         return LogSample(
             id=result.id,
             prompt="" if asked is None else asked.prompt,
@@ -150,9 +151,10 @@ class BatchLog(ForeignLog):
         at, number = place
         asked_in.seek(at)
         line = asked_in.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
-        asked = self._form.read_request(line, self._requests[0], number)
+        asked = self._requests[0].read_request(line, number)
         if asked.id != id_:
-            raise InputError(self._requests[0], line=number, found="another request than before: the file has changed")
+            path, where = self._requests[0].path, self._requests[0].where(number)
+            raise InputError(path, field=where, found="another request than before: the file has changed")
         return asked
 
     # ── what readers should know ─────────────────────────────────────────────────────────────────────────
@@ -227,15 +229,15 @@ def _bare(sample: LogSample) -> LogSample:
     return sample
 
 
-def _by_name(results: list[Path], requests: list[Path]) -> dict[str, Path]:
+def _by_name(results: list[BatchFile], requests: list[BatchFile]) -> dict[str, Path]:
     """The files by name: requests of another folder may be called as their results are."""
-    named = {one.name: one for one in results}
-    return named | {f"requests-{one.name}" if one.name in named else one.name: one for one in requests}
+    named = {one.name: one.path for one in results}
+    return named | {f"requests-{one.name}" if one.name in named else one.name: one.path for one in requests}
 
 
-def _task(path: Path, requests: list[Path]) -> str:
+def _task(path: Path, requests: list[BatchFile]) -> str:
     """The name by which two batches of the same requests are of the same task."""
-    return requests[0].stem if requests else path.stem if path.suffix == ".jsonl" else path.name
+    return requests[0].path.stem if requests else path.stem if path.suffix in (".jsonl", ".json") else path.name
 
 
 def _moment(seconds: float | None) -> str | None:
@@ -243,25 +245,3 @@ def _moment(seconds: float | None) -> str | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
-
-
-def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, with their numbers. Raises: InputError; UsageError."""
-    for line in read_lines(path):
-        if line.data is None:
-            raise too_long(path, line.number)
-        if line.data.strip(JSON_WHITE_SPACE):
-            yield line.number, line.data
-
-
-def too_long(path: Path, number: int) -> InputError:
-    """The error for a line over the limit."""
-    found = f"a line of more than {MAX_LINE_BYTES >> 20} MB"
-    return InputError(path, line=number, found=found, expected="one request or result a line")

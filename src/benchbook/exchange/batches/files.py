@@ -7,11 +7,12 @@ from pathlib import Path
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import JSON_WHITE_SPACE, read_lines
-from benchbook.exchange.batches.batch_log import BatchLog, BatchSurvey, lines_of, too_long
+from benchbook.exchange.batches.batch_file import BatchFile, array_in, names_array
+from benchbook.exchange.batches.batch_log import BatchLog, BatchSurvey
 from benchbook.exchange.batches.form import BatchForm, keys_of
 from benchbook.exchange.batches.ids import BatchIds
 from benchbook.exchange.log import ForeignLog, LogNote
-from benchbook.exchange.tools import Seen
+from benchbook.exchange.tools import Seen, seen_at
 from benchbook.text import plural, quoted
 
 _MOST_BESIDE = 100  # files that are looked at in a folder
@@ -21,6 +22,8 @@ _OTHERS = (".json", ".eval", ".zip")  # a folder with one of these may be anothe
 def is_batch(form: BatchForm, seen: Seen) -> bool:
     """True for a file of results of this form, or a folder of such files and those of their requests alone."""
     if not seen.is_folder:
+        if names_array(seen.head, form.result_arrays):
+            return True
         return seen.head.lstrip(JSON_WHITE_SPACE + b"\xef\xbb\xbf").startswith(b"{") and _is_results(form, seen.path)
     if len(seen.names) > _MOST_BESIDE or any(name.lower().endswith(_OTHERS) for name in seen.names):
         return False
@@ -35,26 +38,45 @@ def opened_batches(form: BatchForm, path: Path, requests: Path | None = None) ->
 
     Raises: InputError.
     """
+    asked = None if requests is None else _file_of_requests(form, requests)
     if not path.is_dir():
-        if not _is_results(form, path):
-            raise InputError(path, found="no line of results", expected=form.title)
-        return [_opened(form, path, [path], requests)]
+        return [_opened(form, path, [_file_of_results(form, path)], asked)]
     results, _ = _parts(form, path)
     if not results:
         raise InputError(path, found="no file of results", expected=form.title)
-    if len(results) == 1 or _apart(form, results):
-        return [_opened(form, path, results, requests)]
-    return [_opened(form, one, [one], requests) for one in results]
+    if len(results) == 1 or _apart(results):
+        return [_opened(form, path, results, asked)]
+    return [_opened(form, one.path, [one], asked) for one in results]
 
 
-def _apart(form: BatchForm, results: list[Path]) -> bool:
+def _file_of_results(form: BatchForm, path: Path) -> BatchFile:
+    """Raises: InputError where it has no results."""
+    if names_array(seen_at(path).head, form.result_arrays):
+        array = array_in(path, form.result_arrays)
+        if array is None:
+            raise InputError(path, found="a job without results", expected="one that has come to its end")
+        return BatchFile(form, path, array)
+    if not _is_results(form, path):
+        raise InputError(path, found="no line of results", expected=form.title)
+    return BatchFile(form, path)
+
+
+def _file_of_requests(form: BatchForm, path: Path) -> BatchFile:
+    """Raises: InputError where a document with them makes no sense."""
+    is_of_lines = not path.is_file() or form.is_request(keys_of(_first_line(path)))
+    if is_of_lines or not names_array(seen_at(path).head, form.request_arrays):
+        return BatchFile(form, path)
+    return BatchFile(form, path, array_in(path, form.request_arrays))
+
+
+def _apart(results: list[BatchFile]) -> bool:
     """True if no two files have an id in common, nor answers of different models."""
     ids, models = BatchIds(), set[str]()
     try:
-        for file, path in enumerate(results):
+        for file, one in enumerate(results):
             survey = BatchSurvey()
-            for number, line in lines_of(path):
-                found = form.read_result(line, path, number)
+            for number, line in one.entries():
+                found = one.read_result(line, number)
                 survey.see_result(found)
                 if ids.file_of(found.id) not in (None, file):
                     return False
@@ -65,12 +87,12 @@ def _apart(form: BatchForm, results: list[Path]) -> bool:
     return len(models) <= 1
 
 
-def _opened(form: BatchForm, path: Path, results: list[Path], requests: Path | None) -> BatchLog:
+def _opened(form: BatchForm, path: Path, results: list[BatchFile], requests: BatchFile | None) -> BatchLog:
     ids, survey = BatchIds(), BatchSurvey()
     try:
         for file, one in enumerate(results):
-            for number, line in lines_of(one):
-                found = form.read_result(line, one, number)
+            for number, line in one.entries():
+                found = one.read_result(line, number)
                 survey.see_result(found)
                 ids.hold(found.id, file, number, answered=found.answer is not None)
         notes: list[LogNote] = []
@@ -79,7 +101,7 @@ def _opened(form: BatchForm, path: Path, results: list[Path], requests: Path | N
         if not asked and not says_itself:
             asked = _requests_beside(form, results, ids, notes)
         for one in asked:
-            _ask(form, one, ids, survey)
+            _ask(one, ids, survey)
         if requests is not None and not says_itself:
             _check_are_of(form, requests, results, ids)
         return BatchLog(form, path, results, asked, ids, survey, notes)
@@ -88,29 +110,24 @@ def _opened(form: BatchForm, path: Path, results: list[Path], requests: Path | N
         raise
 
 
-def _check_are_of(form: BatchForm, requests: Path, results: list[Path], ids: BatchIds) -> None:
+def _check_are_of(form: BatchForm, requests: BatchFile, results: list[BatchFile], ids: BatchIds) -> None:
     """Check that some result has its request there. Raises: InputError."""
     if ids.n_without_request() == ids.n_held():
         found = f"no request with the {form.id_name} of any result"
-        raise InputError(requests, found=found, expected=f"the requests of {results[0].name}")
+        raise InputError(requests.path, found=found, expected=f"the requests of {results[0].name}")
 
 
-def _ask(form: BatchForm, requests: Path, ids: BatchIds, survey: BatchSurvey) -> None:
+def _ask(requests: BatchFile, ids: BatchIds, survey: BatchSurvey) -> None:
     """Note where each request stands. Raises: InputError."""
-    at = 0
-    for line in read_lines(requests):
-        if line.data is None:
-            raise too_long(requests, line.number)
-        if line.data.strip(JSON_WHITE_SPACE):
-            asked = form.read_request(line.data, requests, line.number)
-            survey.see_request(asked)
-            ids.ask(asked.id, at, line.number)
-        at += len(line.data) + 1 + line.crlf + 3 * line.bom
+    for at, number, data in requests.placed():
+        asked = requests.read_request(data, number)
+        survey.see_request(asked)
+        ids.ask(asked.id, at, number)
 
 
-def _requests_beside(form: BatchForm, results: list[Path], ids: BatchIds, notes: list[LogNote]) -> list[Path]:
+def _requests_beside(form: BatchForm, results: list[BatchFile], ids: BatchIds, notes: list[LogNote]) -> list[BatchFile]:
     """The one file of requests in the folder of the results that has all of their ids, if there is one."""
-    fitting = [one for one in _parts(form, results[0].parent)[1] if _has_all_ids(form, one, ids)]
+    fitting = [one for one in _parts(form, results[0].path.parent)[1] if _has_all_ids(one, ids)]
     ids.forget_requests()
     if len(fitting) > 1:
         names = ", ".join(quoted(one.name) for one in fitting[:3])
@@ -123,26 +140,26 @@ def _requests_beside(form: BatchForm, results: list[Path], ids: BatchIds, notes:
     return fitting
 
 
-def _has_all_ids(form: BatchForm, requests: Path, ids: BatchIds) -> bool:
+def _has_all_ids(requests: BatchFile, ids: BatchIds) -> bool:
     """True if each result has its request there."""
     ids.forget_requests()
     try:
-        _ask(form, requests, ids, BatchSurvey())
+        _ask(requests, ids, BatchSurvey())
     except InputError:
         return False
     return not ids.n_without_request()
 
 
-def _parts(form: BatchForm, folder: Path) -> tuple[list[Path], list[Path]]:
+def _parts(form: BatchForm, folder: Path) -> tuple[list[BatchFile], list[BatchFile]]:
     """`(results, requests)` of a folder, by their names."""
-    results: list[Path] = []
-    requests: list[Path] = []
+    results: list[BatchFile] = []
+    requests: list[BatchFile] = []
     for path in _candidates(folder):
         keys = keys_of(_first_line(path))
         if form.is_result(keys):
-            results.append(path)
+            results.append(BatchFile(form, path))
         elif form.is_request(keys):
-            requests.append(path)
+            requests.append(BatchFile(form, path))
     return results, requests
 
 

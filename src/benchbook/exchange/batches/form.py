@@ -77,13 +77,21 @@ def keys_of(line: bytes) -> Mapping[str, bytes]:
     return {name: data for name in found.__struct_fields__ if (data := bytes(getattr(found, name)))}
 
 
+JsonPath = tuple[str, ...]  # of keys, as `("dest", "inlined_responses")`
+
+
 class BatchForm(ABC):
-    """One vendor's form. `asks_for_tools` is taken for a request that is not known: its tools may have been called."""
+    """One vendor's form. `asks_for_tools` is taken for a request that is not known: its tools may have been called.
+
+    `result_arrays` and `request_arrays` are where one JSON document may have all results, or all requests.
+    """
 
     tool: str
     title: str  # of the form, for people
     id_name: str  # its word for the id
     asks_for_tools = b'{"tools":null}'
+    result_arrays: tuple[JsonPath, ...] = ()
+    request_arrays: tuple[JsonPath, ...] = ()
 
     @abstractmethod
     def is_result(self, keys: Mapping[str, bytes]) -> bool:
@@ -96,6 +104,10 @@ class BatchForm(ABC):
     @abstractmethod
     def read_result(self, line: bytes, path: Path, number: int, request: bytes | None = None) -> BatchResult:
         """Read a result. `request` is the body that it answers, where that is known. Raises: InputError."""
+
+    def as_line(self, element: bytes) -> bytes:
+        """An element of such an array as the line that says the same."""
+        return element
 
     def needs_request(self, line: bytes) -> bool:  # noqa: ARG002
         """True for a result that reads differently where its request is known."""

@@ -1,5 +1,5 @@
-"""Reads the results of Gemini's batches: `{"key", "response" or "error"}` a line, and Vertex AI's, which repeat the
-request: `{"request", "response", "status"}`.
+"""Reads the results of Gemini's batches: `{"key", "response" or "error"}` a line, or all of them within their job; and
+Vertex AI's, which repeat the request: `{"request", "response", "status"}`.
 
 Names come in both spellings, `finishReason` of the API and `finish_reason` of Google's library.
 """
@@ -20,6 +20,7 @@ from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import called
+from benchbook.evalsets.lines import JSON_WHITE_SPACE
 from benchbook.exchange.batches.files import is_batch, opened_batches
 from benchbook.exchange.batches.form import (
     AskedOfBatch,
@@ -28,6 +29,7 @@ from benchbook.exchange.batches.form import (
     asked_as,
     count,
     failure_of,
+    keys_of,
     objects,
     text,
 )
@@ -56,6 +58,24 @@ class _GeminiForm(BatchForm):
     tool = "gemini_batch"
     title = "Gemini batch output"
     id_name = "key"
+    result_arrays = (
+        ("dest", "inlined_responses"),  # a job as Google's library has it
+        ("dest", "inlinedResponses"),
+        ("response", "inlinedResponses", "inlinedResponses"),  # and as the API answers
+        ("response", "inlinedResponses"),
+        ("output", "inlinedResponses", "inlinedResponses"),
+        ("metadata", "output", "inlinedResponses", "inlinedResponses"),
+    )
+    request_arrays = (  # the body that makes a job
+        ("batch", "input_config", "requests", "requests"),
+        ("batch", "inputConfig", "requests", "requests"),
+    )
+
+    def as_line(self, element: bytes) -> bytes:
+        keys = keys_of(element)
+        if "key" in keys or "metadata" in keys or not keys:
+            return element
+        return b'{"metadata":null,' + element.lstrip(JSON_WHITE_SPACE)[1:]  # known by its place alone
 
     def is_result(self, keys: Mapping[str, bytes]) -> bool:
         return "custom_id" not in keys and any(one in keys for one in ("key", "request", "metadata")) and _ended(keys)
@@ -89,7 +109,7 @@ class _GeminiForm(BatchForm):
         body = decoded(data, dict[str, Any], path, line=number, within="request")
         if "contents" not in body:
             raise InputError(path, line=number, field="request.contents", found="none", expected="a list of contents")
-        has_key = found.key is not None or isinstance(found.metadata, dict)
+        has_key = found.key is not None or found.metadata is not msgspec.UNSET
         id_ = _key_of(found, path, number) if has_key else _named_by(body)
         config: dict[str, Any] = next((body[name] for name in _spelt(*_CONFIG) if isinstance(body.get(name), dict)), {})
         return asked_as(id_, _turns(body), model=_model(body.get("model")), params=config, body=data)
