@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,36 @@ def test_a_long_flat_array_in_an_element_is_passed_over_once(tmp_path: Path, one
     text = '[{"t": [' + ",".join([one] * 100_000) + "]}]"
     (tmp_path / "log.json").write_text(text, "utf-8")
     assert [len(found) for found in JsonArray(tmp_path / "log.json")] == [len(text) - 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"before": [%s{}], "a": [{}]}', id="around the array"),
+        pytest.param('{"before": {"b": [{"c": [%s{}]}]}, "a": [{}]}', id="deeper around it"),
+        pytest.param('{"a": [{"b": [%s{}]}]}', id="in an element"),
+        pytest.param('{"left": {"b": [%s{}]}, "a": [{}]}', id="in what is left out"),
+    ],
+)
+def test_many_brackets_are_passed_over_in_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A bracket at a time, a MB took a second."""
+    path = tmp_path / "log.json"
+    path.write_text(text % ("{}," * 100_000), "utf-8")
+    n = 0
+    search = json_stream._MARK.search
+
+    class Mark:
+        def search(self, chunk: bytes, at: int) -> re.Match[bytes] | None:
+            nonlocal n
+            n += 1
+            return search(chunk, at)
+
+    monkeypatch.setattr(json_stream, "_MARK", Mark())
+    monkeypatch.setattr(json_stream, "_CHUNK", 1 << 14)
+    assert len(list(JsonArray(path, ("a",), without=[("left",)]))) == 1
+    assert n < 200
+
+
+def test_an_element_that_nobody_decodes_is_not_gone_through_to_its_depth() -> None:
+    with pytest.raises(InputError, match=r"a\[0\]: found JSON nested too deeply"):
+        _pieces(b'{"a": [' + b"[" * 9000, ("a",))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import InputError
+from benchbook.exchange import json_text
 from benchbook.exchange.json_text import decoded
 from benchbook.text import all_storable
 
@@ -59,3 +60,39 @@ def test_an_error_says_where(text: bytes, said: str) -> None:
     with pytest.raises(InputError) as raised:
         decoded(text, Line, "log.json", line=3)
     assert said in str(raised.value)
+
+
+class Inner(msgspec.Struct):
+    b: Any = None
+    c: Line | None = None
+
+
+class Outer(msgspec.Struct):
+    inner: Inner | None = None
+    more: list[Inner] = []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        pytest.param('{"inner": {"b": %s}}', True, id="anything"),
+        pytest.param('{"inner": {"c": {"a": 1, "b": %s}}}', True, id="deeper, as it stands"),
+        pytest.param('{"more": %s}', True, id="objects"),
+        pytest.param('{"other": %s}', False, id="a field that nobody reads"),
+        pytest.param('{"inner": {"other": %s}}', False, id="such a field deeper"),
+        pytest.param('{"inner": {"b": "%s"}}', False, id="a text"),
+        pytest.param('{"inner": 5, "other": %s}', True, id="another form"),
+    ],
+)
+def test_what_would_be_huge_once_it_is_built_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str, *, is_kept: bool
+) -> None:
+    """Millions of empty objects take a few MB in a file, and hundreds once they are built."""
+    monkeypatch.setattr(json_text, "_UNSUSPICIOUS", 100)
+    monkeypatch.setattr(json_text, "_MOST_VALUES", 100)
+    data = (text % ("[" + "{}," * 1000 + "{}]")).encode()
+    if is_kept:
+        with pytest.raises(InputError, match=r"log.json: samples\[0\]: found 1,\d\d\d values in one piece; expected"):
+            decoded(data, Outer, "log.json", within="samples[0]")
+    else:
+        assert decoded(data, Outer, "log.json") is not None

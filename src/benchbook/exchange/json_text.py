@@ -5,8 +5,10 @@ that says where it makes no sense.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
@@ -16,8 +18,12 @@ from benchbook.text import shorten
 
 _Type = TypeVar("_Type")
 
+_MOST_VALUES = 1_000_000  # of one piece: beyond, what is built of it is dozens of times as large as its bytes
+_UNSUSPICIOUS = 2 << 20  # bytes, of which so many values can't be made
+
 # A string, which is left as it is, or a bare word that is no JSON.
 _BARE = re.compile(rb'"(?:[^"\\]++|\\.)*+"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 NOT_A_NUMBER = "NaN"
 NO_WHOLE_JSON = "no whole JSON"  # so begins the error of what is cut off
 # An escape: of a whole character outside the first plane, of a half alone, or any other.
@@ -32,8 +38,10 @@ def decoded(
 
     `within` is the member of an archive that it stands in.
 
-    Raises: InputError that says where it stops making sense.
+    Raises: InputError that says where it stops making sense, or that it holds more values than are built at once.
     """
+    if len(data) > _UNSUSPICIOUS:
+        check_values(data, form, path, line=line, within=within)
     try:
         return msgspec.json.decode(data, type=ready(form))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -43,6 +51,56 @@ def decoded(
             if plain != data:
                 return decoded(plain, form, path, line=line, within=within)
         raise unreadable(error, path, line=line, within=within) from None
+
+
+def check_values(
+    data: bytes | msgspec.Raw, form: Any, path: str | Path, *, line: int | None = None, within: str = ""
+) -> None:
+    """Refuse JSON that is small in a file and huge once it is built, such as millions of empty objects.
+
+    Only what the form keeps counts: a log may hold as much beside it as it likes.
+
+    Raises: InputError.
+    """
+    if _n_values(bytes(data)) <= _MOST_VALUES:
+        return
+    try:
+        n = _n_kept(msgspec.json.decode(data, type=_in_pieces(form)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        n = _n_values(bytes(data))
+    if n > _MOST_VALUES:
+        found, expected = f"{n:,} values in one piece", f"at most {_MOST_VALUES:,}"
+        raise InputError(path, line=line, field=within or None, found=found, expected=expected)
+
+
+def _n_values(data: bytes) -> int:
+    """How many values there are, about: of commas and of brackets the more, in no text where that is much."""
+    n = max(data.count(b","), data.count(b"[") + data.count(b"{"))
+    if n <= _MOST_VALUES:
+        return n
+    data = _TEXT.sub(b"", data)
+    return max(data.count(b","), data.count(b"[") + data.count(b"{"))
+
+
+def _n_kept(pieces: Any) -> int:
+    if isinstance(pieces, msgspec.Raw):
+        return _n_values(bytes(pieces))
+    return 0 if pieces is None else sum(_n_kept(getattr(pieces, name)) for name in pieces.__struct_fields__)
+
+
+@cache
+def _in_pieces(form: Any) -> Any:
+    """A form of the same fields, in which all that is no object of a known form is left as it stands."""
+    if not (isinstance(form, type) and issubclass(form, msgspec.Struct)):
+        return msgspec.Raw
+    fields = []
+    for one in msgspec.structs.fields(ready(form)):
+        inner = [kind for kind in (get_args(one.type) or (one.type,)) if kind is not NoneType]
+        known = inner[0] if len(inner) == 1 and get_origin(one.type) in (None, Union, UnionType) else None
+        piece = _in_pieces(known)
+        kind, absent = (piece, msgspec.Raw()) if piece is msgspec.Raw else (piece | None, None)
+        fields.append((one.name, kind, msgspec.field(name=one.encode_name, default=absent)))
+    return ready(msgspec.defstruct(f"{form.__name__}InPieces", fields))
 
 
 def readable(data: bytes) -> bytes:
