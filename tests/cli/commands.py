@@ -33,6 +33,7 @@ COMMANDS = (
     "catalog show --runs in:runs --url out:c.sqlite",
     "checks check in:mine_checks@v1 --evalset in:items.jsonl",
     "checks init out:new_checks",
+    "comment in:runs/b --baseline in:runs/a --out out:comment.md --sarif out:lost.sarif --runs in:runs",
     "compare in:runs/a in:runs/b --html out:c.html --parquet out:c.parquet --runs in:runs",
     "doctor in:config.toml",
     "evalset diff in:items.jsonl in:items5.jsonl",
@@ -42,9 +43,14 @@ COMMANDS = (
     "evalset validate in:items.jsonl in:script.json",
     "experiment e --html out:e.html --runs in:runs",
     "export in:runs/run --to csv --out out:samples.csv --runs in:runs",
+    "export in:runs/run --to inspect --out out:run.eval --runs in:runs",
     "gate in:runs/run --confidence none --runs in:runs",
     "gate in:runs/b --baseline in:runs/a --junit out:junit.xml --runs in:runs",
     "grid in:grid.toml",
+    (
+        "import in:results.jsonl --requests in:requests.jsonl --evalset in:asked.jsonl --reports out:reports "
+        "--runs out:runs"
+    ),
     "init out:new.toml",
     "judge archive in:runs/judged --out out:archive --runs in:runs",
     "judge archive in:runs/judged --check in:archive --runs in:runs",
@@ -87,6 +93,7 @@ COMMANDS = (
     "score answer_correctness@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --table out:t.parquet",
     "score contains@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --training-metrics in:log.jsonl",
     "score in:scorer.py:good --evalset in:items5.jsonl --predictions in:predictions.jsonl --runs out:runs",
+    "send in:runs/run --to wandb --endpoint out:wandb --runs in:runs",
     "show in:runs/run --runs in:runs",
     "token create --name ann --runs out:runs",
     "token list --runs in:runs --token-file in:tokens.json",
@@ -102,8 +109,10 @@ judge_path = "judge.json"
 """
 _REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
 _JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
+_BATCH = {"custom_id": "a", "body": {"model": "m", "messages": [{"role": "user", "content": "Why?"}]}}
 _FILES = {
     "aggregate.json": json.dumps(aggregate(result())),
+    "asked.jsonl": '{"id": "a", "prompt": "Why?", "expected_answer": "So."}\n',
     "config.toml": _CONFIG,
     "grid.toml": f'experiment = "g"\n{_CONFIG}[grid]\nrepeats = [1, 2]\n',
     "ids.txt": "i000\n",
@@ -114,6 +123,8 @@ _FILES = {
     "pairs.jsonl": '{"judge": "j", "item": "a", "winner_ab": 1, "winner_ba": 2}\n',
     "replies.jsonl": json.dumps(_JUDGED | {"method": "cross_judge", "reply": "{}"}) + "\n",
     "replies.txt": json.dumps({"reply": json.dumps(_REPLY)}) + "\n",
+    "requests.jsonl": json.dumps(_BATCH) + "\n",
+    "results.jsonl": json.dumps({"custom_id": "a", "error": {"code": "batch_expired", "message": "late"}}) + "\n",
     "scorer.py": 'import benchbook as bb\n\n@bb.scorer(name="good")\ndef good(item, answer):\n    return 1.0\n',
     "template.txt": "{{prompt}}",
 }

@@ -173,6 +173,20 @@ def test_over_one_set_imported_runs_are_ranked_and_ours_are_measured_otherwise(t
     assert "contains@v1" in refused.stderr.decode()
 
 
+def test_json_is_a_list_of_all_records_those_before_a_broken_log_too(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        batch(tmp_path / "logs" / name, name)
+    words = ("import", "logs", "--json", "--reports", "none")
+    listed = benchbook_here(*words, cwd=tmp_path)
+    assert len({one["run"] for one in json.loads(listed.stdout)}) == 3
+    with (tmp_path / "logs" / "c" / "results.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{\n")
+    done = benchbook_here(*words, cwd=tmp_path)
+    assert (done.returncode, len(json.loads(done.stdout))) == (2, 2)
+    assert "results.jsonl:2" in done.stderr.decode()
+
+
 def test_the_library_joins_with_rows(tmp_path: Path) -> None:
     results = batch(tmp_path, "zero")
     rows = [{"id": "i0", "prompt": "What is 0?", "expected_answer": "zero"}]

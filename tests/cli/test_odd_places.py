@@ -73,7 +73,7 @@ def test_records_hold_under_any_clock(
     work = shutil.copytree(places, tmp_path / "work", symlinks=True)
     monkeypatch.setattr("time.time", CLOCKS[clock])
     for row in COMMANDS:
-        if row.startswith(("run --evalset", "score scorer", "rescore", "label import", "token create")):
+        if row.startswith(("run --evalset", "score scorer", "import", "rescore", "label import", "token create")):
             done = benchbook_here(*words_of(row, work)[0], cwd=work)
             assert done.returncode in (0, 1), done.stderr
     for record in (work / "runs").iterdir():

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from benchbook.cli.output import json_option
-from benchbook.cli.summary import print_run
+from benchbook.cli.output import json_option, print_json
+from benchbook.cli.summary import print_run, reported_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.text import visible
 
@@ -30,7 +30,8 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
     """Make a record of each log in PATH, a file or folder of another tool.
 
     Whatever the log says becomes a fact, and its file stands among the record's inputs. A sample that the other tool
-    could not score is unscored, and never 0. Then `show`, `compare`, `leaderboard`, `label` and `calibrate` work on it.
+    could not score is unscored, and never 0. --json prints a list, one of each record. Then `show`, `compare`,
+    `leaderboard`, `label` and `calibrate` work on it.
 
     Logs without samples are left out, and said. Ends with 2 where a log makes no sense, though others are imported.
     """
@@ -48,21 +49,22 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
         requests=options["requests"],
         evalset=options["evalset"],
     )
+    reports = None if options["reports"] == "none" else options["reports"]
+    found: list[dict[str, Any]] = []
     try:
-        for result in import_logs(path, wanted, tool, left_out.append):
-            print_run(
-                result.record,
-                result.derived,
-                reports=None if options["reports"] == "none" else options["reports"],
-                as_json=options["as_json"],
-                quiet=options["quiet"],
-            )
-    except InputError as error:  # nothing was imported: it is said last, by whoever called
+        for one in import_logs(path, wanted, tool, left_out.append):
+            if options["as_json"]:
+                found.append(reported_json(one.record, one.derived, reports=reports))
+            else:
+                print_run(one.record, one.derived, reports=reports, as_json=False, quiet=options["quiet"])
+    except InputError as error:  # nothing was imported, or no more: it is said last, by whoever called
         left_out = [one for one in left_out if one is not error]
         raise
     finally:
-        for one in left_out:
-            click.echo(f"not imported: {visible(str(one))}", err=True)
+        if found:
+            print_json(found)
+        for wrong in left_out:
+            click.echo(f"not imported: {visible(str(wrong))}", err=True)
     if not all(isinstance(one, EmptyLogError) for one in left_out):
         ctx.exit(2)
 

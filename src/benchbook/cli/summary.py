@@ -32,12 +32,19 @@ def print_run(
         return
     from benchbook.views.terminal import print_document
 
+    if as_json:
+        print_json(reported_json(record, derived, reports=reports))
+        return
     view, report = _view(record, derived)
     written = [] if reports is None else view.write(report, _reports_folder(record, reports))
-    if as_json:
-        print_json(run_json(record, derived) | {"reports": [str(path) for path in written]})
-    elif not quiet:
+    if not quiet:
         print_document(view.summary(report), sys.stdout, written=written)
+
+
+def reported_json(record: Record, derived: DerivedFiles, *, reports: str | None) -> dict[str, Any]:
+    """Write the reports, as `print_run` does, and return the JSON about the run, with where they are."""
+    written = [] if reports is None else write_reports(record, derived, reports)
+    return run_json(record, derived) | {"reports": [str(path) for path in written]}
 
 
 def write_reports(record: Record, derived: DerivedFiles, reports: str) -> list[Path]:
