@@ -54,7 +54,7 @@ class LookedItems(ABC):
 
     @abstractmethod
     def notes(self, held: Collection[tuple[int, int]]) -> Iterator[str]:
-        """What readers should know, in sentences; `held` are the items and repeats of the samples."""
+        """Sentences that readers should know; `held` are the items and repeats of the samples."""
 
 
 class OwnItems(LookedItems):
