@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import called
-from benchbook.exchange.batches.files import is_batch, opened_batches
+from benchbook.exchange.batches.files import BatchReader
 from benchbook.exchange.batches.form import (
     AskedOfBatch,
     BatchForm,
@@ -25,8 +25,7 @@ from benchbook.exchange.batches.form import (
     text,
 )
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.log import ForeignLog, LogFailure
-from benchbook.exchange.tools import Seen
+from benchbook.exchange.log import LogFailure
 from benchbook.text import quoted
 
 _NOT_PARAMS = frozenset({"model", "messages", "system", "stream", "metadata"})
@@ -131,14 +130,5 @@ def _answer_in(message: Mapping[str, Any]) -> Answer:
 
 
 FORM = _AnthropicForm()
-
-
-def recognises(seen: Seen) -> bool:
-    """True for a file of results, or a folder with one."""
-    return is_batch(FORM, seen)
-
-
-def opened(path: Path, *, requests: Path | None = None) -> Sequence[ForeignLog]:
-    """The batch in a file of results, or all that a folder has. `requests` is the file that was asked; without it, the
-    one beside the results that has all of their ids. Raises: InputError."""
-    return opened_batches(FORM, path, requests)
+_READER = BatchReader(FORM)
+recognises, opened = _READER.recognises, _READER.opened

@@ -19,34 +19,41 @@ _MOST_BESIDE = 100  # files that are looked at in a folder
 _OTHERS = (".json", ".eval", ".zip")  # a folder with one of these may be another tool's
 
 
-def is_batch(form: BatchForm, seen: Seen) -> bool:
-    """True for a file of results of this form, or a folder of such files and those of their requests alone."""
-    if not seen.is_folder:
-        if names_array(seen.head, form.result_arrays):
-            return True
-        return seen.head.lstrip(JSON_WHITE_SPACE + b"\xef\xbb\xbf").startswith(b"{") and _is_results(form, seen.path)
-    if len(seen.names) > _MOST_BESIDE or any(name.lower().endswith(_OTHERS) for name in seen.names):
-        return False
-    results, requests = _parts(form, seen.path)
-    n_lines = sum(1 for name in seen.names if name.endswith(".jsonl") and not name.startswith("."))
-    return bool(results) and len(results) + len(requests) == n_lines
+class BatchReader:
+    """The reader of a vendor's batches, by their form (`tools.Reading`, `tools.ReadingOfRequests`)."""
 
+    def __init__(self, form: BatchForm) -> None:
+        self.form = form
 
-def opened_batches(form: BatchForm, path: Path, requests: Path | None = None) -> Sequence[ForeignLog]:
-    """The batch whose results a file has. In a folder, files of results without an id in common are one batch: those of
-    answers and of errors, or the parts of one that was too large for a file; else each is a batch of its own.
+    def recognises(self, seen: Seen) -> bool:
+        """True for a file of results of this form, or a folder of such files and those of their requests alone."""
+        if not seen.is_folder:
+            if names_array(seen.head, self.form.result_arrays):
+                return True
+            is_object = seen.head.lstrip(JSON_WHITE_SPACE + b"\xef\xbb\xbf").startswith(b"{")
+            return is_object and _is_results(self.form, seen.path)
+        if len(seen.names) > _MOST_BESIDE or any(name.lower().endswith(_OTHERS) for name in seen.names):
+            return False
+        results, requests = _parts(self.form, seen.path)
+        n_lines = sum(1 for name in seen.names if name.endswith(".jsonl") and not name.startswith("."))
+        return bool(results) and len(results) + len(requests) == n_lines
 
-    Raises: InputError.
-    """
-    asked = None if requests is None else _file_of_requests(form, requests)
-    if not path.is_dir():
-        return [_opened(form, path, [_file_of_results(form, path)], asked)]
-    results, _ = _parts(form, path)
-    if not results:
-        raise InputError(path, found="no file of results", expected=form.title)
-    if len(results) == 1 or _apart(results):
-        return [_opened(form, path, results, asked)]
-    return [_opened(form, one.path, [one], asked) for one in results]
+    def opened(self, path: Path, *, requests: Path | None = None) -> Sequence[ForeignLog]:
+        """The batch whose results a file has. In a folder, files of results without an id in common are one batch:
+        those of answers and of errors, or the parts of one that was too large for a file; else each is a batch of its
+        own. `requests` is the file that was asked; without it, the one beside the results that has all of their ids.
+
+        Raises: InputError.
+        """
+        form, asked = self.form, None if requests is None else _file_of_requests(self.form, requests)
+        if not path.is_dir():
+            return [_opened(form, path, [_file_of_results(form, path)], asked)]
+        results, _ = _parts(form, path)
+        if not results:
+            raise InputError(path, found="no file of results", expected=form.title)
+        if len(results) == 1 or _apart(results):
+            return [_opened(form, path, results, asked)]
+        return [_opened(form, one.path, [one], asked) for one in results]
 
 
 def _file_of_results(form: BatchForm, path: Path) -> BatchFile:

@@ -7,7 +7,7 @@ Names come in both spellings, `finishReason` of the API and `finish_reason` of G
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import called
 from benchbook.evalsets.lines import JSON_WHITE_SPACE
-from benchbook.exchange.batches.files import is_batch, opened_batches
+from benchbook.exchange.batches.files import BatchReader
 from benchbook.exchange.batches.form import (
     AskedOfBatch,
     BatchForm,
@@ -34,8 +34,7 @@ from benchbook.exchange.batches.form import (
     text,
 )
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.log import ForeignLog, LogFailure
-from benchbook.exchange.tools import Seen
+from benchbook.exchange.log import LogFailure
 
 _OF_RESPONSES = (b'"candidates"', b'"usageMetadata"', b'"usage_metadata"', b'"promptFeedback"', b'"prompt_feedback"')
 _CONFIG = ("generationConfig", "config")
@@ -221,14 +220,5 @@ def _within(value: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 FORM = _GeminiForm()
-
-
-def recognises(seen: Seen) -> bool:
-    """True for a file of results, or a folder with one."""
-    return is_batch(FORM, seen)
-
-
-def opened(path: Path, *, requests: Path | None = None) -> Sequence[ForeignLog]:
-    """The batch in a file of results, or all that a folder has. `requests` is the file that was asked; without it, the
-    one beside the results that has all of their ids. Raises: InputError."""
-    return opened_batches(FORM, path, requests)
+_READER = BatchReader(FORM)
+recognises, opened = _READER.recognises, _READER.opened

@@ -5,7 +5,7 @@ A body is read by the same function as one that Benchbook asked for itself; that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_20
 from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of, json_value, read_completion
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import called
-from benchbook.exchange.batches.files import is_batch, opened_batches
+from benchbook.exchange.batches.files import BatchReader
 from benchbook.exchange.batches.form import (
     AskedOfBatch,
     BatchForm,
@@ -30,8 +30,7 @@ from benchbook.exchange.batches.form import (
     text,
 )
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.log import ForeignLog, LogFailure
-from benchbook.exchange.tools import Seen
+from benchbook.exchange.log import LogFailure
 from benchbook.text import quoted
 
 _NOT_ENDED = frozenset({"failed", "cancelled", "queued", "in_progress"})
@@ -203,14 +202,5 @@ def _thoughts_in(output: list[Any]) -> int | None:
 
 
 FORM = _OpenAIForm()
-
-
-def recognises(seen: Seen) -> bool:
-    """True for a file of results, or a folder with one."""
-    return is_batch(FORM, seen)
-
-
-def opened(path: Path, *, requests: Path | None = None) -> Sequence[ForeignLog]:
-    """The batch in a file of results, or all that a folder has. `requests` is the file that was asked; without it, the
-    one beside the results that has all of their ids. Raises: InputError."""
-    return opened_batches(FORM, path, requests)
+_READER = BatchReader(FORM)
+recognises, opened = _READER.recognises, _READER.opened
