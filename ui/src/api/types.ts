@@ -965,6 +965,7 @@ export interface ImportedManifest {
   reasoning_tags: string[];
   part?: PartSaid;
   evaluator: string;
+  scored_by: string;
   imported: ImportedLog;
 }
 
