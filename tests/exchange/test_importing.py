@@ -66,7 +66,7 @@ def test_a_repeat_that_the_log_does_not_hold_is_unanswered(tmp_path: Path) -> No
 def test_of_two_samples_of_one_item_and_repeat_the_last_counts(tmp_path: Path) -> None:
     result = imported(tmp_path, [sample("a", 0.0), sample("b", 0.0), sample("a", 1.0)], n_claimed=2)
     assert result.derived.aggregates.primary_score == 0.5
-    assert any("stand in it again" in one for one in result.derived.aggregates.warnings)
+    assert any("in it again" in one for one in result.derived.aggregates.warnings)
 
 
 def test_fewer_samples_than_claimed_are_said_first(tmp_path: Path) -> None:

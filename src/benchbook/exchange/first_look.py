@@ -165,7 +165,8 @@ class FirstLook:
 
     def notes(self) -> Iterator[str]:
         if self._n_doubled:
-            yield f"{plural(self._n_doubled, 'sample')} of the log stand in it again later: the last counts."
+            stand = "stands" if self._n_doubled == 1 else "stand"
+            yield f"{plural(self._n_doubled, 'sample')} of the log {stand} in it again later: the last counts."
         yield from self._items.notes(self._last.keys())
 
 

@@ -103,8 +103,9 @@ class InspectArchive(InspectLog):
             words = "The archive has no directory: it is cut off, or not whole yet. Read is what is whole of it."
             yield LogNote(code="cut_off", words=words)
         if n := sum(times - 1 for times in self._index.doubled.values()):
+            stand = "stands" if n == 1 else "stand"
             words = (
-                f"{plural(n, 'member')} of the archive stand in it again later under the same name: the last counts."
+                f"{plural(n, 'member')} of the archive {stand} in it again later under the same name: the last counts."
             )
             yield LogNote(code="doubled_member", words=words, n=n)
         if n := self._index.n_strange:
