@@ -130,6 +130,7 @@ def listening_socket(settings: Settings) -> socket.socket:
     leave_the_unreachable(listening)
     try:
         listening.bind((settings.host.strip("[]"), settings.port))
+        listening.listen(_BACKLOG)  # before its address is told: whoever reads that may come at once, and waits
     except OSError as error:
         listening.close()
         raise UsageError(f"{settings.host}:{settings.port}: can't be listened to ({error.strerror})") from None
