@@ -57,6 +57,12 @@ def test_what_was_not_scored_is_in_no_mean(tmp_path: Path, what: str) -> None:
     assert not verify(result.record).findings
 
 
+def test_what_failed_is_told_where_no_answer_came(tmp_path: Path) -> None:
+    failed = sample("b", answer=None, limit="time", failure=LogFailure(message="connection reset"))
+    rows = pl.read_parquet(imported(tmp_path, [sample("a", 1.0), failed]).record.samples)
+    assert rows.select("failure", "limit").rows() == [(None, None), ("connection reset", "time")]
+
+
 def test_a_repeat_that_the_log_does_not_hold_is_unanswered(tmp_path: Path) -> None:
     result = imported(tmp_path, [sample("a", 1.0), sample("b", 0.0), sample("a", 1.0, repeat=1)])
     file = result.derived.aggregates

@@ -105,8 +105,9 @@ class Metric(ABC):
         del record, journal, stop, tell
         return True
 
-    def unanswered(self) -> Scored | Unscored:
+    def unanswered(self, sample: int) -> Scored | Unscored:
         """The score of an item that no answer came for, once its run was ended as it is (A3); or none."""
+        del sample
         return self.counted_zero()
 
     def counted_zero(self) -> Scored:

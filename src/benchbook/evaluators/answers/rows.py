@@ -149,7 +149,7 @@ def item_outcome(
     if unanswered is None:
         found = run.metric.score_sample(sample, item, fields, predicted)
     else:
-        found = run.metric.unanswered() if run.is_ended else None
+        found = run.metric.unanswered(sample) if run.is_ended else None
     scored, unscored = (None, found) if isinstance(found, Unscored) else (found, None)
     values = {
         "sample": sample,

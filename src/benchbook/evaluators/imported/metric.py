@@ -72,7 +72,8 @@ class ImportedMetric(Metric):
     def of_run(self, state: JournalState) -> ImportedMetric:
         return _OfRun(self.log, state)
 
-    def unanswered(self) -> Unscored:
+    def unanswered(self, sample: int) -> Unscored:
+        del sample
         return Unscored("unanswered")
 
     def why_failed(self, counted: Counted) -> str | None:
@@ -163,6 +164,11 @@ class _OfRun(ImportedMetric):
             )
             for name, one in found
         }
+
+    def unanswered(self, sample: int) -> Unscored:
+        outcome = self._outcomes.of(sample)
+        told = {"limit": outcome.limit, "failure": outcome.failure} if isinstance(outcome, ImportedOutcome) else {}
+        return Unscored("unanswered", told)
 
     def score_sample(
         self, sample: int, item: Item, fields: Mapping[str, Any], predicted: str | None
