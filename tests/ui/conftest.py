@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(runs: Path) -> Iterator[str]:
     process, address = serving(runs)
     yield address
-    _end(process)
+    ended(process)
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def guarded_server(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     catalog = tmp_path_factory.mktemp("guarded") / "catalog.sqlite"
     process, address = serving(runs, "--host", "0.0.0.0", "--catalog", str(catalog))
     yield address
-    _end(process)
+    ended(process)
 
 
 @pytest.fixture(scope="session")
@@ -65,10 +65,10 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder.mkdir()
     process, address = serving(folder)
     yield address
-    _end(process)
+    ended(process)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def ended(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=120)
 

@@ -14,6 +14,7 @@ import { Metadata } from "./leaves";
 import { Loss } from "./loss";
 import { comparedRuns, LETTERS } from "./state";
 import { MeasuredNotice, Scores } from "./summary";
+import { isImported } from "../run/imported";
 import { useRunRows } from "./use-run-rows";
 
 /** Two to eight runs: what differs, by how much, and in which items. The first is the baseline. */
@@ -45,7 +46,7 @@ export default function ComparePage() {
         <>
           <MeasuredNotice pair={found} a={letters[0]} b={letters[1]} />
           <Warnings found={found.notices} />
-          <Scores pair={found} a={letters[0]} b={letters[1]} rubric={found.passing !== null} />
+          <Scores pair={found} a={letters[0]} b={letters[1]} title={found.passing !== null ? "Mean sample score" : isImported(known[first]?.spec ?? null) ? "Score" : "Correctness"} />
           <Metadata leaves={found.metadata} a={letters[0]} b={letters[1]} />
         </>
       )}

@@ -36,7 +36,7 @@ export function MeasuredNotice({ pair, a, b }: { pair: Pair; a: string; b: strin
   );
 }
 
-export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: string; rubric: boolean }) {
+export function Scores({ pair, a, b, title }: { pair: Pair; a: string; b: string; title: string }) {
   return (
     <section className="part" aria-labelledby="scores">
       <h2 id="scores">Score</h2>
@@ -45,7 +45,7 @@ export function Scores({ pair, a, b, rubric }: { pair: Pair; a: string; b: strin
         {pair.n_left_out > 0 && `, ${count(pair.n_left_out)} left out: in one run only, with another expected answer, or without a score or an answer`}.
       </p>
       <div className="cards">
-        <DifferenceCard title={rubric ? "Mean sample score" : "Correctness"} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
+        <DifferenceCard title={title} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
         {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} a={a} b={b} />}
         {pair.containment !== null && (
           <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} a={a} b={b} />

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { address, ApiError, errorOf, send } from "../../api/client";
-import type { RunRow, VerificationAnswer } from "../../api/types";
+import type { ImportedLog, RunRow, VerificationAnswer } from "../../api/types";
 import { useLive } from "../../api/use-live";
 import { useResource } from "../../api/use-resource";
 import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
@@ -17,6 +17,8 @@ import { Loss } from "../compare/loss";
 import { Distributions } from "./distributions";
 import { Gates } from "./gates";
 import { Headline } from "./headline";
+import { logOf, unscoredOptions } from "./imported";
+import { LogIdentity } from "./log-words";
 import { PanelPart } from "./panel-part";
 import { Slices } from "./slices";
 import { Samples } from "./samples";
@@ -32,6 +34,7 @@ export default function RunPage({ id }: { id: string }) {
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
   const scored = useResource(done && !isExperiment(row) ? address("/runs/{run_id}/criteria", { run_id: id }) : null);
   const criteria = scored.data?.criteria ?? [];
+  const log = logOf(manifest.data);
   const runs = [id];
 
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
@@ -69,7 +72,7 @@ export default function RunPage({ id }: { id: string }) {
       <Warnings found={warningsOf(aggregates.data)} />
       <div className="run-top">
         <Headline row={row} decision={decision.data} aggregates={aggregates.data} />
-        <Identity row={row} onChanged={run.again} />
+        <Identity row={row} log={log} onChanged={run.again} />
       </div>
       {protocol && (
         <p>
@@ -83,7 +86,7 @@ export default function RunPage({ id }: { id: string }) {
       <Distributions aggregates={aggregates.data} criteria={criteria} />
       <Slices aggregates={aggregates.data} />
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
-      {!protocol && done && <Samples id={id} judged={row.evaluator_model_id !== null} />}
+      {!protocol && done && <Samples id={id} judged={row.evaluator_model_id !== null} log={log} whys={unscoredOptions(aggregates.data)} />}
       {manifest.data !== null && (
         <details className="part-details">
           <summary>Manifest</summary>
@@ -101,7 +104,7 @@ export default function RunPage({ id }: { id: string }) {
   );
 }
 
-function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
+function Identity({ row, log, onChanged }: { row: RunRow; log: ImportedLog | null; onChanged: () => void }) {
   return (
     <dl className="facts identity">
       {!isExperiment(row) && (
@@ -126,6 +129,7 @@ function Identity({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
       </dd>
       <dt>Evaluator</dt>
       <dd>{row.spec ?? "–"}</dd>
+      {log !== null && <LogIdentity log={log} />}
       <dt>Started</dt>
       <dd>
         <Time utc={row.started_utc} />

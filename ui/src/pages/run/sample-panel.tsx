@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { address } from "../../api/client";
-import type { SampleDetail } from "../../api/types";
+import type { ImportedLog, SampleDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { reasonWords, words } from "../../format";
 import { Panel } from "../../parts/panel";
@@ -8,12 +8,15 @@ import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
 import { Inline, ModelText } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
+import { shownColumns } from "./imported";
+import { LogWords } from "./log-words";
 import { Judged, quotesOf, spansIn, Turns } from "./judged";
 
 interface Props {
   id: string;
   sample: number;
   judged: boolean;
+  log: ImportedLog | null; // that the run was imported from
   onClose: () => void;
   onMove: ((by: number) => void) | null;
 }
@@ -22,22 +25,24 @@ interface Props {
 const SHOWN = new Set(["item_id", "prompt", "expected", "context", "predicted", "candidate_answer", "judge_replies", "votes", "rationale", "reasoning", "quotes", "item_criteria"]);
 
 /** One sample, whole: what was asked, what came back, what the judge said of it, and all the rest. */
-export function SamplePanel({ id, sample, judged, onClose, onMove }: Props) {
+export function SamplePanel({ id, sample, judged, log, onClose, onMove }: Props) {
   const { data, error, again } = useResource(address("/runs/{run_id}/samples/{sample}", { run_id: id, sample }));
   const found = data !== null && data.sample === sample ? data : null;
   return (
     <Panel label="Sample" title={found === null ? `Sample ${sample}` : <Inline text={found.item_id} />} what="sample" onClose={onClose} onMove={onMove} className="sample">
       {error !== null && <Failed error={error} again={again} what="sample" />}
       {found === null && error === null && <Loading what="the sample" />}
-      {found !== null && <Whole found={found} judged={judged} />}
+      {found !== null && <Whole found={found} judged={judged} log={log} />}
     </Panel>
   );
 }
 
-function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
+function Whole({ found, judged, log }: { found: SampleDetail; judged: boolean; log: ImportedLog | null }) {
   const rationale = found.row["rationale"];
+  const reasons = log === null ? found.reasons : found.reasons.filter((one) => one !== found.row["unscored"]); // told with the log's words
   const reasoning = found.row["reasoning"];
   const quotes = useMemo(() => quotesOf(found.judged), [found.judged]);
+  const shown = useMemo(() => new Set([...SHOWN, ...(log === null ? [] : shownColumns(log))]), [log]);
   const asked = found.text === null ? found.turns : found.turns?.slice(0, -1);
   const last = found.turns?.length ?? null; // the answer, where it is a turn
   return (
@@ -74,11 +79,12 @@ function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
           <ModelText text={reasoning} label="Reasoning" />
         </details>
       )}
-      {found.reasons.length > 0 && (
+      {reasons.length > 0 && (
         <p className="small">
-          {found.reasons.map(reasonWords).join(", ")}
+          {reasons.map(reasonWords).join(", ")}
         </p>
       )}
+      {log !== null && <LogWords log={log} row={found.row} />}
       {found.judged !== undefined && <Judged found={found.judged} />}
       {typeof rationale === "string" && (
         <>
@@ -105,7 +111,7 @@ function Whole({ found, judged }: { found: SampleDetail; judged: boolean }) {
         <summary>All fields</summary>
         <dl className="facts">
           {Object.entries(found.row)
-            .filter(([name, value]) => !SHOWN.has(name) && value !== null)
+            .filter(([name, value]) => !shown.has(name) && value !== null)
             .map(([name, value]) => (
               <div key={name} className="fact">
                 <dt className="mono">{name}</dt>

@@ -1,6 +1,6 @@
 import { useRef } from "react";
 import { address, get } from "../../api/client";
-import type { SampleRow } from "../../api/types";
+import type { ImportedLog, SampleRow } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
@@ -13,7 +13,7 @@ import { SamplePanel } from "./sample-panel";
 
 const SIZE = 100;
 const numberOf = (row: SampleRow): number => row.sample;
-const FILTERS = ["outcome", "text"] as const;
+const FILTERS = ["outcome", "text", "reason"] as const;
 const OUTCOMES = [
   { value: "", text: "Any" },
   { value: "passed", text: "right, or passed" },
@@ -24,10 +24,17 @@ const OUTCOMES = [
 const COLUMNS = [{ name: "Item" }, { name: "Slice", className: "col-slice" }, { name: "Answer" }, { name: "Why", className: "col-slice" }, { name: "Score", className: "number" }];
 const NARROW = [{ name: "Sample" }, { name: "Score", className: "number" }];
 
+interface Props {
+  id: string;
+  judged: boolean;
+  log: ImportedLog | null; // that the run was imported from
+  whys: readonly { value: string; text: string }[]; // why samples have no score
+}
+
 /** Every sample of a run; one opens beside the list with all that is known of it. */
-export function Samples({ id, judged }: { id: string; judged: boolean }) {
+export function Samples({ id, judged, log, whys }: Props) {
   const [query, change] = useQuery();
-  const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "" };
+  const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "", reason: query.get("reason") ?? "" };
   const search = useRef<HTMLInputElement>(null);
   const url = (page: number) => address("/runs/{run_id}/samples", { run_id: id, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
@@ -51,6 +58,7 @@ export function Samples({ id, judged }: { id: string; judged: boolean }) {
       <form className="filters" role="search" aria-label="Samples" onSubmit={(event) => event.preventDefault()}>
         <SearchField label="Text" inputRef={search} value={filters.text} placeholder="in answer or id" onChange={(text) => filter({ text })} />
         <Choice label="Outcome" value={filters.outcome} options={OUTCOMES} onChange={(outcome) => filter({ outcome })} />
+        {(whys.length > 0 || filters.reason !== "") && <Choice label="Why without a score" value={filters.reason} options={[{ value: "", text: "Any" }, ...whys]} onChange={(reason) => filter({ reason })} />}
       </form>
       <OpeningList
         label="Samples"
@@ -63,7 +71,7 @@ export function Samples({ id, judged }: { id: string; judged: boolean }) {
         columns={COLUMNS}
         narrowColumns={NARROW}
         cells={(sample, narrow) => <SampleCells sample={sample} narrow={narrow} />}
-        panel={(opened, onClose, onMove) => <SamplePanel id={id} sample={opened} judged={judged} onClose={onClose} onMove={onMove} />}
+        panel={(opened, onClose, onMove) => <SamplePanel id={id} sample={opened} judged={judged} log={log} onClose={onClose} onMove={onMove} />}
       />
     </section>
   );

@@ -9,6 +9,7 @@ import { Link } from "../../parts/link";
 import { Time } from "../../parts/time";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
+import { isImported } from "../run/imported";
 import { visible } from "../../text/visible";
 
 interface Props {
@@ -87,6 +88,7 @@ function RunCells({ run }: { run: RunRow }) {
           <Inline text={run.run_id} />
         </Link>{" "}
         <StateChip state={run.state} />
+        {isImported(run.spec) && <span className="chip tone-none">imported</span>}
         <div className="small quiet phone-only">
           <ModelName id={run.model_id} /> · <Inline text={run.dataset_id ?? "–"} /> {isDecision(run.decision) && <DecisionChip decision={run.decision} />}
         </div>
