@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 import benchbook as bb
-from benchbook.exchange.log import LogSample
+from benchbook.exchange.importing import Wanted, import_log
 from benchbook.exchange.of_record import log_of_record
-from benchbook.exchange.tools import TOOLS
 from benchbook.record.folder import Record
 from labelled import judged_run
+from made_logs import Made
 from outages import number_of
 from own_scorers import scored as scored_by_function
+from random_logs import logs
+from round_trips import FORMS, derived_copy, trip
 from running import write_items
 from scored import scored
 from scripted_server import Reply, running
+from support import examples
 
 
 def _failing_second(role: str, n: int, request: dict[str, Any]) -> Reply:
@@ -45,9 +50,6 @@ RUNS: dict[str, Callable[[Path], Record]] = {
     "a function that could not score": lambda folder: scored_by_function(folder).record,
     "an item that was not answered": _with_a_gap,
 }
-# Forms that hold answers with their scores, and what their files are called.
-ENDINGS = {"inspect": ".eval", "promptfoo": ".json"}
-FORMS = [one.name for one in TOOLS if one.reads and one.writes and one.name != "openai_batch"]
 
 
 @pytest.fixture(scope="module")
@@ -62,23 +64,48 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Record]
     return record
 
 
-def _values(samples: list[LogSample], scorer: str) -> list[float | None]:
-    """The values of a scorer, in order; where it has another name there, of the one that has it in its own."""
-    return [next((score.value for name, score in one.scores.items() if scorer in name), None) for one in samples]
-
-
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_run_goes_there_and_back(form: str, name: str, records: Callable[[str], Record], tmp_path: Path) -> None:
-    record = records(name)
-    path = tmp_path / f"log{ENDINGS.get(form, '')}"
-    bb.export(record.path, to=form, out=path)
-    audits = bb.audit(path)
-    assert audits.holds, str(audits)
-    (run,) = bb.import_logs(path, runs=tmp_path / "runs")
-    assert run.verify().holds
-    before, after = list(log_of_record(record).samples()), list(log_of_record(run.record).samples())
-    assert [one.answer or "" for one in after] == [one.answer or "" for one in before]
-    assert [one.prompt for one in after] == [one.prompt for one in before]
-    scorer = log_of_record(record).header.scorers[0].name
-    assert _values(after, scorer) == _values(before, scorer)
+    assert trip(records(name), form, tmp_path) == []
+
+
+# A panel; repeats; a run that ended once it was decided, one that was interrupted, one that a server refused; one that
+# nobody measured; answers of a model, one of which never came; a run that crashed.
+KEPT = (
+    "rubric_panel", "rubric_repeats", "rubric_until_decided", "rubric_interrupted", "rubric_refused",
+    "rubric_unmeasured", "score_model", "score_crashed",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_kept_record_goes_there_and_back(name: str, tmp_path: Path) -> None:
+    record = derived_copy(name, tmp_path)
+    for form in FORMS:
+        assert trip(record, form, tmp_path) == [], form
+
+
+@examples(10)
+@given(logs())
+def test_a_log_goes_there_and_back(tmp_path_factory: pytest.TempPathFactory, log: Made) -> None:
+    folder = tmp_path_factory.mktemp("log")
+    record = import_log(log, Wanted(runs=str(folder / "runs"))).record
+    for form in FORMS:
+        assert trip(record, form, folder) == [], form
+
+
+@examples(20)
+@given(logs())
+def test_requests_ask_what_was_asked(tmp_path_factory: pytest.TempPathFactory, log: Made) -> None:
+    """Prompts alone, as requests of an OpenAI batch: each once, and under an id of its own."""
+    folder = tmp_path_factory.mktemp("log")
+    record = import_log(log, Wanted(runs=str(folder / "runs"))).record
+    bb.export(record.path, to="openai_batch", out=folder / "requests.jsonl")
+    lines = [json.loads(line) for line in (folder / "requests.jsonl").read_bytes().splitlines()]
+    asked = {one["custom_id"]: one["body"]["messages"] for one in lines}
+    assert len(asked) == len(lines)
+    assert asked == {
+        f"{one.id}#{one.repeat + 1}" if one.repeat else one.id: one.messages
+        or [{"role": "user", "content": one.prompt}]
+        for one in log_of_record(record).samples()
+    }

@@ -38,15 +38,17 @@ class LogFacts:
             return
         number = self._look.number_of(sample)
         is_scored = any(one.value is not None for one in sample.scores.values())
-        if sample.failure is not None and sample.answer is None and not is_scored:
+        has_reply = sample.failure is None or sample.answer is not None or is_scored
+        if not has_reply:
             self._journal.append(_failure(number, sample))
         else:
             self._journal.append(_reply(number, sample))
             self._n_answered += 1
-        outcome = _outcome(number, sample, asks_another=self._look.asks_another_text(sample))
+        asks_another = self._look.asks_another_text(sample)
+        outcome = _outcome(number, sample, asks_another=asks_another, own={} if has_reply else sample.metadata)
         self._outcomes.append(outcome)
         self._n_characters += sum(len(one.explanation or "") for one in outcome.scores.values())
-        self._n_characters += len(outcome.prompt or "")
+        self._n_characters += len(outcome.prompt or "") + len(outcome.own or "")
         if len(self._outcomes) >= _CHUNK or self._n_characters >= _CHUNK_CHARACTERS:
             self._append()
 
@@ -71,6 +73,7 @@ def _failure(number: int, sample: LogSample) -> Failure:
         ends="sample",
         cause="harness",
         detail=sample.failure.message,
+        latency_ms=max(sample.latency_ms or 0, 0),
     )
 
 
@@ -97,7 +100,7 @@ def _own(metadata: Mapping[str, Any]) -> str | None:
     return found.decode()
 
 
-def _outcome(number: int, sample: LogSample, *, asks_another: bool) -> ImportedOutcome:
+def _outcome(number: int, sample: LogSample, *, asks_another: bool, own: Mapping[str, Any]) -> ImportedOutcome:
     failure = sample.failure
     return ImportedOutcome(
         sample=number,
@@ -106,6 +109,7 @@ def _outcome(number: int, sample: LogSample, *, asks_another: bool) -> ImportedO
         failure_kind=None if failure is None or failure.kind == "error" else failure.kind,
         limit=sample.limit,
         prompt=sample.prompt if asks_another else None,
+        own=_own(own),
     )
 
 

@@ -37,8 +37,9 @@ class ImportedFacts:
             scores=self._scores(outcome, row),
             failure=_failure(fact, outcome),
             limit=outcome.limit,
+            latency_ms=(fact.latency_ms or None) if isinstance(fact, Failure) else sample.latency_ms,
             finish_reason=None if reply is None else reply.finish_reason,
-            metadata=_metadata(reply) if whole else {},
+            metadata=_metadata(reply, outcome) if whole else {},
         )
 
     def _fact_of(self, number: int) -> Reply | Failure | None:
@@ -76,8 +77,7 @@ def _failure(fact: Reply | Failure | None, outcome: ImportedOutcome) -> LogFailu
     return LogFailure(message=message or kind, kind=outcome.failure_kind or kind)
 
 
-def _metadata(reply: Reply | None) -> dict[str, Any]:
-    if reply is None or reply.own is None:
-        return {}
-    found: dict[str, Any] = msgspec.json.decode(reply.own)
+def _metadata(reply: Reply | None, outcome: ImportedOutcome) -> dict[str, Any]:
+    own = outcome.own if reply is None else reply.own
+    found: dict[str, Any] = {} if own is None else msgspec.json.decode(own)
     return found

@@ -201,7 +201,7 @@ class RecordLog(ForeignLog):
             created_at=imported.get("created_at") or manifest["timestamp_utc"],
             dataset=imported.get("dataset") or manifest["dataset_id"],
             dataset_version=manifest["dataset_version_or_hash"],
-            n_claimed=n_items * repeats,
+            n_claimed=n_items * repeats if (n := imported.get("n_claimed")) is None else n,
             repeats=repeats,
             claims=tuple(claims.of(msgspec.to_builtins(derived.aggregates))),
             generation_params=manifest.get("generation_params_effective") or manifest.get("generation_params") or {},

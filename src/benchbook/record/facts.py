@@ -157,7 +157,8 @@ class ImportedScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 class ImportedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """All that a log says of one sample's worth. `limit` is what ended it before its time: tokens, messages, time.
 
-    `prompt` is what was asked, where that is another text than the item's.
+    `prompt` is what was asked, where that is another text than the item's; `own` is the metadata of a sample that has
+    no reply to hold them.
     """
 
     sample: int
@@ -166,6 +167,7 @@ class ImportedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     failure_kind: str | None = None  # where that is no plain error
     limit: str | None = None
     prompt: str | None = None
+    own: str | None = None  # as a JSON object
 
 
 class LogOutcomes(_Fact, tag="imported", kw_only=True):

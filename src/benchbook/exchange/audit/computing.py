@@ -83,9 +83,8 @@ def taken(kept: KeptSamples, way: Way) -> Taken:
 
     Numbers of the same values stand together in a log: the last values are remembered.
     """
-    same = replace(
-        way, formula=way.formula if way.formula in OF_PARTS else "", spread_over_all=False, clusters_corrected=True
-    )
+    formula = way.formula if way.formula in OF_PARTS or way.formula == "share_passed" else ""
+    same = replace(way, formula=formula, spread_over_all=False, clusters_corrected=True)
     found = kept.remembered.get(same)
     if found is None:
         found = _taken(kept, way)

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from benchbook.exchange.every_eval_ever.claims import HeldRows, LogSizes, claims_of, scorer_of
 from benchbook.exchange.every_eval_ever.form import (
+    N_CLAIMED,
     SCHEMA,
+    STATUS,
     EvalAggregate,
     EvalResult,
     SourceData,
     checked_version,
     text_or,
+    value_of_text,
 )
 from benchbook.exchange.every_eval_ever.rows import RowsRead, names_of
 from benchbook.exchange.log import Claim, LogHeader, LogScorer, LogStatus
 
 TOOL = "every_eval_ever"
+_STATUSES: tuple[LogStatus, ...] = get_args(LogStatus)
 
 
 def header_of(path: Path, aggregate: EvalAggregate, rows: RowsRead | None, log: list[int]) -> LogHeader:
@@ -35,8 +39,11 @@ def header_of(path: Path, aggregate: EvalAggregate, rows: RowsRead | None, log: 
     chosen = [aggregate.evaluation_results[number] for number in results]
     first = chosen[0] if chosen else None
     data = first.source_data if first is not None and isinstance(first.source_data, SourceData) else SourceData()
-    arguments = ((first.generation_config or {}) if first is not None else {}).get("generation_args")
+    config = (first.generation_config or {}) if first is not None else {}
+    arguments, others = config.get("generation_args"), config.get("additional_details")
     parameters = dict(arguments) if isinstance(arguments, dict) else {}
+    if isinstance(others, dict) and _said_by_us(aggregate) is not None:
+        parameters |= {name: value_of_text(one) for name, one in others.items() if isinstance(one, str)}
     return LogHeader(
         tool=TOOL,
         tool_version=None,
@@ -110,6 +117,11 @@ def _model(aggregate: EvalAggregate) -> str | None:
 
 
 def _status(aggregate: EvalAggregate, rows: RowsRead | None) -> LogStatus:
+    details = aggregate.source_metadata.get("additional_details")
+    said = text_or(details, STATUS) if isinstance(details, dict) and _said_by_us(aggregate) is not None else None
+    stated = next((one for one in _STATUSES if one == said), None)
+    if stated is not None:
+        return stated
     named = aggregate.detailed_evaluation_results
     is_whole = rows is not None and named is not None and named.total_rows == rows.n
     return "complete" if is_whole else "not_known"
@@ -122,6 +134,8 @@ def _n_claimed(
 
     Of items that were asked several times, a score's number may be that of items.
     """
+    if (ours := _said_by_us(aggregate)) is not None:
+        return ours
     named = aggregate.detailed_evaluation_results
     counts = [(one.score_details.uncertainty or {}).get("num_samples") for one in results]
     found = [one for one in counts if isinstance(one, int) and not (sizes.repeats > 1 and one <= sizes.items)]
@@ -129,6 +143,13 @@ def _n_claimed(
         per_sample = max(1, round(rows.n / sizes.samples)) if sizes.samples else 1
         found.append(max(0, sizes.samples + -(-(named.total_rows - rows.n) // per_sample)))
     return max(found, default=sizes.samples if any(isinstance(one, int) for one in counts) else None)
+
+
+def _said_by_us(aggregate: EvalAggregate) -> int | None:
+    """The number of samples in an aggregate of ours; None in any other."""
+    details = aggregate.source_metadata.get("additional_details")
+    said = text_or(details, N_CLAIMED) if isinstance(details, dict) else None
+    return int(said) if said is not None and said.isascii() and said.isdecimal() and len(said) < 16 else None
 
 
 def _time(stamp: str | None) -> str | None:

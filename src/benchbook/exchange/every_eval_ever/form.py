@@ -20,6 +20,8 @@ from benchbook.text import quoted
 
 SCHEMA = "0.3.0"
 OURS = "benchbook"  # the key of a row's metadata, and of an aggregate's details, for what has no other place
+N_CLAIMED = "claimed_samples"  # among our own aggregate's details: how many samples the log says it has
+STATUS = "status"  # and how it stands
 _READ = {(0, 1), (0, 2), (0, 3)}
 _VERSION = re.compile(r"(?:instance_level_eval_)?(\d{1,4})\.(\d{1,4})(?:\.\S*)?")
 
@@ -98,6 +100,7 @@ class OfOurs(msgspec.Struct, gc=False, omit_defaults=True):
     guessed: str | None = None
     passed: bool | None = None  # `is_correct` is a word of the scorer's; None: it said nothing
     silent: bool = False  # there was no answer at all
+    nobody: bool = False  # nobody scored the sample: the row is there for its own sake
     json: list[str] = []  # names in the metadata whose values are the JSON of what they were
 
 
@@ -270,6 +273,14 @@ def metadata_of(row: EvalRow) -> dict[str, Any]:
             except (msgspec.DecodeError, RecursionError):
                 continue
     return found
+
+
+def value_of_text(text: str) -> Any:
+    """A value that we wrote as a text: JSON, or the text that it is."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
 
 
 def text_or(details: Mapping[str, Any], name: str) -> str | None:

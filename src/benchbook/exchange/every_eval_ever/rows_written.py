@@ -182,6 +182,7 @@ class RowMaker:
             guessed=score.guessed,
             passed=score.passed,
             silent=sample.answer is None,
+            nobody=not sample.scores,
             json=[name for name, value in sample.metadata.items() if not isinstance(value, str) and name != OURS],
         )
         return found | {OURS: storable_json(ours).decode()}

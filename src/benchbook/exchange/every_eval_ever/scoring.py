@@ -72,7 +72,7 @@ def sample_of(rows: list[tuple[OneResult, EvalRow]], found: FoundSample, *, whol
         choices=tuple(row.input.choices or ()),
         context=ours.context,
         answer=_answer(row, ours, failed=bool(failures)),
-        scores={one.name: _score(each, one) for one, each in rows},
+        scores={one.name: _score(each, one) for one, each in rows if not each.ours.nobody},
         failure=failures[0] if failures else None,
         limit=ours.limit,
         finish_reason=ours.finish_reason or _text(row, "stop_reason"),

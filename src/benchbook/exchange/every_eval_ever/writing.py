@@ -18,7 +18,7 @@ from uuid import UUID
 import msgspec
 
 from benchbook.canonical import storable_json
-from benchbook.exchange.every_eval_ever.form import SCHEMA
+from benchbook.exchange.every_eval_ever.form import N_CLAIMED, SCHEMA, STATUS, value_of_text
 from benchbook.exchange.every_eval_ever.results_written import result_of
 from benchbook.exchange.every_eval_ever.rows_written import RowMaker
 from benchbook.exchange.log import ForeignLog, LogHeader, LogScorer, Lost
@@ -117,7 +117,13 @@ def _aggregate(
         outside += [name] if is_outside else []
         results.append(result | ({"generation_config": config} if (config := _generation(header)) else {}))
     is_ours = header.tool == "benchbook"
-    details = {"record_sha256": place.record, "form": header.form, "tool": None if is_ours else header.tool}
+    details = {
+        "record_sha256": place.record,
+        "form": header.form,
+        "tool": None if is_ours else header.tool,
+        STATUS: header.status,
+        N_CLAIMED: None if header.n_claimed is None else str(header.n_claimed),
+    }
     aggregate: dict[str, Any] = {
         "schema_version": SCHEMA,
         "evaluation_id": place.evaluation,
@@ -158,6 +164,8 @@ def _lost(header: LogHeader, empty: list[str], outside: list[str], named: dict[s
             f"a store has models by who made them, and {shorten(header.model or 'no model', 60)} says nothing of that"
         )
         lost.append(Lost(what=f"{words}: `{_UNKNOWN}` stands there"))
+    if header.status not in ("complete", "not_known"):
+        lost.append(Lost(what=f"that the run is {header.status.replace('_', ' ')}: it is in `additional_details`"))
     if named is None:
         lost.append(Lost(what="there is no sample, and so no file of samples"))
     return lost
@@ -173,7 +181,8 @@ def _generation(header: LogHeader) -> dict[str, Any]:
         if kind is not None and is_number and (kind is float or (isinstance(value, int) and value >= 1)):
             arguments[name] = value
         elif value is not None:
-            others[name] = value if isinstance(value, str) else storable_json(value).decode()
+            is_text = isinstance(value, str) and value == value_of_text(value)
+            others[name] = value if is_text else storable_json(value).decode()
     if header.prompt_template is not None:
         arguments["prompt_template"] = header.prompt_template
     parts = {"generation_args": arguments, "additional_details": others}

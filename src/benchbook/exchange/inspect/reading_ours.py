@@ -84,8 +84,9 @@ def score_of_ours(made: LogScore, score: InspectScore) -> LogScore:
         said = _of(msgspec.json.decode(bytes(score.metadata)), OfScore)
     except msgspec.DecodeError:
         return made
-    if made.value is None and made.unscored is not None and said.parts is not None:
-        made.unscored, made.parts = None if score.reason is None else made.unscored, said.parts
+    if made.value is None:
+        made.unscored = score.reason if isinstance(score.reason, str) else None if said.parts else made.unscored
+        made.parts = said.parts
     made.passed, made.guessed = said.passed, said.guessed
     made.said = said.said if said.said is not None else made.said
     return made

@@ -10,15 +10,17 @@ from typing import Any
 
 import msgspec
 
-from benchbook.exchange.log import LogFailure, LogSample, LogScorer
+from benchbook.exchange.log import LogFailure, LogHeader, LogSample, LogScorer, LogStatus
 
 OURS = "benchbook"  # a key of a task's metadata
 
 
 class OfTask(msgspec.Struct):
-    """The scorers, by the names that they have in the harness's files."""
+    """The scorers, by the names that they have in the harness's files; and how the log stands."""
 
     scorers: dict[str, LogScorer] = {}
+    status: LogStatus = "not_known"
+    error: str | None = None
 
 
 class OfScoreInDocument(msgspec.Struct):
@@ -66,6 +68,11 @@ def task_of_ours(config: Mapping[str, Any]) -> OfTask | None:
         return None if own is None else msgspec.convert(own, OfTask)
     except msgspec.ValidationError:
         return None
+
+
+def header_of_ours(made: LogHeader, own: OfTask) -> LogHeader:
+    """A header with what only we say."""
+    return msgspec.structs.replace(made, status=own.status, error=own.error)
 
 
 def scorers_of_ours(found: Sequence[LogScorer], own: OfTask) -> tuple[LogScorer, ...]:

@@ -10,7 +10,7 @@ from benchbook.exchange.lm_eval.claims import IN_GROUP, claims_of_group, claims_
 from benchbook.exchange.lm_eval.files import Folder, Together, folders_under, harness_files, is_results, is_samples
 from benchbook.exchange.lm_eval.hashes import HashesOfRows, note_of_task
 from benchbook.exchange.lm_eval.header import header_of
-from benchbook.exchange.lm_eval.ours import sample_of_ours, scorers_of_ours, task_of_ours
+from benchbook.exchange.lm_eval.ours import header_of_ours, sample_of_ours, scorers_of_ours, task_of_ours
 from benchbook.exchange.lm_eval.results import HarnessResults, read_results
 from benchbook.exchange.lm_eval.rows import FileOfRows, RowReader
 from benchbook.exchange.lm_eval.samples import Inquiry, TaskSettings, requests_of, sample_of
@@ -92,6 +92,8 @@ class TaskLog(ForeignLog):
         self._ours = task_of_ours(self._results.configured(task))
         form = _FORM_RESULTS if self._file is None else _FORM_SAMPLES if results is None else _form_of(self._file)
         self.header = header_of(self._results, task, form, self._scorers(), claims_of_task(self._results, task))
+        if self._ours is not None:
+            self.header = header_of_ours(self.header, self._ours)
 
     def _scorers(self) -> tuple[LogScorer, ...]:
         """Those that the results name; of samples alone, those that are found in them."""

@@ -271,7 +271,7 @@ def _ours(header: LogHeader, names: Mapping[str, MetricName]) -> dict[str, Any]:
     """The scorers by the names that they have here."""
     known = {one.name: one for one in header.scorers}
     found = {name.key: known.get(scorer, LogScorer(name=scorer)) for scorer, name in names.items()}
-    told: dict[str, Any] = msgspec.to_builtins(OfTask(scorers=found))
+    told: dict[str, Any] = msgspec.to_builtins(OfTask(found, header.status, header.error))
     return told
 
 
@@ -289,6 +289,8 @@ def _lost_of(header: LogHeader, names: Mapping[str, MetricName], unplaced: list[
         yield Lost(what="scorers have other names there", n=len(renamed))
     if header.error is not None:
         yield Lost(what="for which error the run ended")
+    if header.status not in ("complete", "not_known"):
+        yield Lost(what=f"that the run is {header.status.replace('_', ' ')}, and not complete")
     if any(one.judge is not None for one in header.scorers):
         yield Lost(what="which model judged")
     if header.tool != "lm_eval" and any(one.lowest is not None or one.highest is not None for one in header.scorers):

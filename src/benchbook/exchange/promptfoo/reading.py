@@ -26,6 +26,7 @@ from benchbook.exchange.tools import Seen, seen_at
 from benchbook.text import plural
 
 _BOM = b"\xef\xbb\xbf"
+_STATUSES: tuple[LogStatus, ...] = get_args(LogStatus)
 _FORMS = "JSON, JSONL, YAML or CSV"
 _DOCUMENT = re.compile(rb'\s*\{\s*"evalId"\s*:')
 _TABLE = re.compile(rb'\s*\{\s*"head"\s*:\s*\{\s*"prompts"\s*:')
@@ -164,7 +165,7 @@ def _as_it_is(claim: Claim) -> Claim:
 
 
 def _status(own: OfConfig) -> LogStatus:
-    return msgspec.convert(own.status, Any) if own.status in get_args(LogStatus) else "not_known"
+    return next((one for one in _STATUSES if one == own.status), "not_known")
 
 
 def _claims(file: ResultFile, n: int, seen: ColumnSeen) -> Iterator[Claim]:
