@@ -11,7 +11,21 @@ from benchbook.exchange.log import LogFailure, LogSample, LogScore, LogScorer
 from made_logs import Made
 
 TEXTS = st.sampled_from(
-    ["2", "two", "Zwei ½ — ü", 'a "quoted"\nline', "", " spaces ", "=1+1", "<b>x</b>", "{{prompt}}", "[1]"]
+    [
+        "2",
+        "two",
+        "Zwei ½ — ü",
+        'a "quoted"\nline',
+        "",
+        " spaces ",
+        "=1+1",
+        "<b>x</b>",
+        "\ud835",
+        "NaN",
+        "attachment://1",
+        "{{prompt}}",
+        "[1]",
+    ]
 )
 _SAID = st.sampled_from(["It is.", "The words differ.", "GRADE: C"])
 _MAYBE = st.none() | _SAID
@@ -20,6 +34,7 @@ _IDS = st.lists(
 )
 SCORERS = (
     LogScorer(name="match", lowest=0.0, highest=1.0),
+    LogScorer(name="pair", higher_is_better=False),
     LogScorer(name="grade", lowest=0.0, highest=10.0, judge="acme/judge", passes_at=6.0),
 )
 
@@ -29,7 +44,11 @@ def scores(draw: st.DrawFn, scorer: LogScorer) -> LogScore:
     """A word of a scorer: a value on its scale, or none, with the reason."""
     if draw(st.integers(0, 3)) == 0:
         return LogScore(value=None, unscored=draw(st.sampled_from(["NaN", "skipped"])), explanation=draw(_MAYBE))
-    values = [0.0, 0.25, 0.5, 1.0] if scorer.name == "match" else [0.0, 1.0, 6.0, 7.5, 10.0]
+    if scorer.name == "pair":
+        return LogScore(value=None, parts=draw(st.sampled_from([(-1.5, 2.0), (0.0, 1.0)])))
+    if scorer.name == "match" and draw(st.integers(0, 3)) == 0:
+        return LogScore(value=1.0, said="C", passed=True)
+    values = [0.0, 1 / 3, 0.5, 1.0] if scorer.name == "match" else [0.0, -1.0, 6.0, 7.5, 10.0, 1e300]
     return LogScore(
         value=draw(st.sampled_from(values)),
         passed=draw(st.none() | st.booleans()),

@@ -9,9 +9,10 @@ import msgspec
 
 from benchbook.exchange.first_look import unknown_prompt
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
-from benchbook.record.facts import Failure, ImportedOutcome, Reply
+from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, Reply
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
+from benchbook.text import all_storable, storable
 
 _KINDS = {"timeout": "timeout", "cancelled": "cancelled"}  # of a failed call; any other is an error
 
@@ -30,10 +31,11 @@ class ImportedFacts:
         """A sample of the table, `row`, as the log had it."""
         fact, outcome = self._fact_of(row["sample"]), self._outcome_of(row["sample"])
         reply = fact if isinstance(fact, Reply) else None
+        answer = None if reply is None else reply.text
         return msgspec.structs.replace(
             sample,
-            prompt=self._prompt(sample, outcome),
-            answer=None if reply is None else reply.text,
+            prompt=storable(self._prompt(sample, outcome)),
+            answer=None if answer is None else storable(answer),
             scores=self._scores(outcome, row),
             failure=_failure(fact, outcome),
             limit=outcome.limit,
@@ -58,7 +60,7 @@ class ImportedFacts:
 
     def _scores(self, outcome: ImportedOutcome, row: Mapping[str, Any]) -> dict[str, LogScore]:
         """Each scorer's word, and where the log does not say whether a sample passed, the record's own."""
-        found = {name: msgspec.convert(one, LogScore, from_attributes=True) for name, one in outcome.scores.items()}
+        found = {name: _score(one) for name, one in outcome.scores.items()}
         headline = found.get(self._headline or "")
         if headline is not None and headline.value is not None and headline.passed is None:
             headline.passed = row["passed"]
@@ -66,6 +68,11 @@ class ImportedFacts:
             if one.value is None and one.unscored is None and one.parts is None:
                 one.unscored = "no value"
         return found
+
+
+def _score(one: ImportedScore) -> LogScore:
+    said: dict[str, Any] = all_storable(msgspec.structs.asdict(one))
+    return LogScore(**{**said, "parts": one.parts})
 
 
 def _failure(fact: Reply | Failure | None, outcome: ImportedOutcome) -> LogFailure | None:

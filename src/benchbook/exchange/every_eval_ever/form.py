@@ -98,6 +98,7 @@ class OfOurs(msgspec.Struct, gc=False, omit_defaults=True):
     said: str | None = None
     explanation: str | None = None
     guessed: str | None = None
+    parts: tuple[float, ...] | None = None  # instead of a value
     passed: bool | None = None  # `is_correct` is a word of the scorer's; None: it said nothing
     silent: bool = False  # there was no answer at all
     nobody: bool = False  # nobody scored the sample: the row is there for its own sake

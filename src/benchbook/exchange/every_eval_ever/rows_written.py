@@ -23,6 +23,7 @@ from benchbook.text import storable
 _WORDS = {
     "unscored": "a row must have a score and a word on correctness: of samples that were not scored both are 0 and "
     "false, and the reason is in `error`",
+    "parts": "a score in parts, of which only all samples' make a number, has no place: the row is one without a score",
     "correct": "a row must say whether the answer is correct, and these scores don't: `is_correct` is true where the "
     "score is the best that there is",
     "messages": "a message is a text with a role: what else it holds is JSON in the text, or left out",
@@ -140,7 +141,7 @@ class RowMaker:
         if (error := _error(sample, score, value)) is not None:
             row["error"] = error
         if value is None:
-            self._missed["unscored"] += 1
+            self._missed["unscored" if score.parts is None else "parts"] += 1
         return row
 
     def _is_correct(self, name: str | None, score: LogScore, value: float | None) -> bool:
@@ -180,6 +181,7 @@ class RowMaker:
             said=score.said,
             explanation=score.explanation,
             guessed=score.guessed,
+            parts=score.parts,
             passed=score.passed,
             silent=sample.answer is None,
             nobody=not sample.scores,

@@ -99,7 +99,8 @@ def _score(row: EvalRow, one: OneResult) -> LogScore:
     is_odd = bool(why) and not _is_ours(row) and row.evaluation.score is not None
     return LogScore(
         value=value if value is None or not one.is_percent else value * 100,
-        unscored=why or None,
+        unscored=None if ours.parts is not None else why or None,
+        parts=ours.parts,
         said=ours.said or (str(row.evaluation.score) if is_odd or one.is_percent else None),
         passed=None if why else _passed(row, config, value),
         answer=terminal[-1] if terminal else None,

@@ -106,7 +106,7 @@ class _Writing:
         self._usage.update(usage or {})
         item = self._items.setdefault(sample.id, len(self._items))
         for name, score in sample.scores.items():
-            self._reduced.setdefault(name, _Reduced()).add(item, score.value)
+            self._reduced.setdefault(name, _Reduced()).add(item, score.value, of_parts=score.parts is not None)
 
     def _name_of(self, sample: LogSample) -> str:
         """The member of a sample. Inspect looks for one sample by it, and reads all whatever they are called."""
@@ -155,8 +155,8 @@ class _Writing:
             "name": name,
             "scorer": name,
             "reducer": "mean" if self._header.repeats > 1 else None,
-            "scored_samples": values.n_items,
-            "unscored_samples": values.n_unscored,
+            "scored_samples": None if values.of_parts else values.n_items,
+            "unscored_samples": None if values.of_parts else values.n_unscored,
             "params": {},
             "metrics": {
                 metric: {
@@ -174,9 +174,11 @@ class _Reduced:
     """The values of one scorer, added up by item: repeats are reduced by their mean."""
 
     def __init__(self) -> None:
+        self.of_parts = False  # of which no item has a value
         self._sums, self._counts, self._had = array("d"), array("q"), bytearray()
 
-    def add(self, item: int, value: float | None) -> None:
+    def add(self, item: int, value: float | None, *, of_parts: bool = False) -> None:
+        self.of_parts = self.of_parts or of_parts
         while len(self._sums) <= item:
             self._sums.append(0.0)
             self._counts.append(0)
