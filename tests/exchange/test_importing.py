@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +147,27 @@ def test_whatever_the_texts_are_the_record_verifies(tmp_path: Path, what: str) -
     result = imported(tmp_path, [held], scorers=(LogScorer(name=text, judge=text),), task=text, model=text, error=text)
     assert result.derived.aggregates.primary_score == 1.0
     assert not verify(result.record).findings
+
+
+@pytest.mark.parametrize(
+    ("repeats", "said"),
+    [
+        pytest.param([-1], "found repeat -1 of item 'a'; expected 0 to 268,435,455", id="below none"),
+        pytest.param([0, 10**9], "found repeat 1,000,000,000 of item 'a'; expected 0 to", id="beyond all"),
+        pytest.param(
+            [0, 200_000],
+            "found 2 samples of 1 item, and numbers of repeats up to 200,001: 199,999 would be absent; expected",
+            id="far apart",
+        ),
+    ],
+)
+def test_a_repeat_that_a_record_would_be_filled_up_to_is_refused(tmp_path: Path, repeats: list[int], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        imported(tmp_path, [sample("a", 1.0, repeat=one) for one in repeats])
+    assert list((tmp_path / "runs").glob("*")) == []
+
+
+def test_counts_that_nobody_can_mean_are_not_known(tmp_path: Path) -> None:
+    result = imported(tmp_path, [sample("a", 1.0, input_tokens=1 << 64, output_tokens=-5, latency_ms=1 << 60)])
+    row = pl.read_parquet(result.record.samples).to_dicts()[0]
+    assert not [name for name, value in row.items() if ("tokens" in name or "latency" in name) and value is not None]

@@ -18,6 +18,7 @@ _CHUNK = 128  # outcomes in a fact
 _CHUNK_CHARACTERS = 64 << 10
 _LONGEST_METADATA = 256 << 10  # bytes of one sample's, as JSON; what is longer stands in the log alone
 MOST_SCORERS = 100
+_MOST_COUNT = (1 << 53) - 1  # of tokens or milliseconds: what is more can't be meant, and is as if it were not known
 
 
 class LogFacts:
@@ -83,12 +84,16 @@ def _reply(number: int, sample: LogSample) -> Reply:
         role="candidate",
         text=sample.answer,
         finish_reason=sample.finish_reason,
-        latency_e2e_ms=sample.latency_ms,
-        input_tokens=sample.input_tokens,
-        output_tokens=sample.output_tokens,
+        latency_e2e_ms=_count(sample.latency_ms),
+        input_tokens=_count(sample.input_tokens),
+        output_tokens=_count(sample.output_tokens),
         model_reported=sample.model_reported,
         own=_own(sample.metadata),
     )
+
+
+def _count(value: int | None) -> int | None:
+    return value if value is not None and 0 <= value <= _MOST_COUNT else None
 
 
 def _own(metadata: Mapping[str, Any]) -> str | None:

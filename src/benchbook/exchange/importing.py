@@ -28,14 +28,17 @@ from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer,
 from benchbook.evaluators.imported.metric import ImportedMetric
 from benchbook.exchange.first_look import FirstLook, LookedItems, OwnItems, Values
 from benchbook.exchange.imported_facts import MOST_SCORERS, LogFacts
-from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogNote, LogScorer
+from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogNote, LogSample, LogScorer
 from benchbook.exchange.set_items import SetItems
 from benchbook.exchange.tools import Tool, opened_logs
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Inputs, Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.text import all_storable, sentence, shorten, storable
+from benchbook.text import all_storable, plural, quoted, sentence, shorten, storable
+
+_MOST_ABSENT = 100_000  # samples that a log does not hold, by the numbers of its repeats
+_MOST_TIMES_ABSENT = 100  # or so many times as many as it holds
 
 
 class EmptyLogError(InputError):
@@ -152,6 +155,7 @@ def _looked_at(log: ForeignLog, wanted: Wanted, folder: Path) -> Iterator[tuple[
 def _look_through(log: ForeignLog, items: LookedItems) -> FirstLook:
     look = FirstLook(items)
     for sample in log.samples():
+        _check_repeat(log, sample)
         look.add(sample)
     return look
 
@@ -169,6 +173,20 @@ def _check(log: ForeignLog, look: FirstLook) -> None:
         raise EmptyLogError(path, found=said, expected="at least one; `benchbook audit` reads it all the same")
     if (n := look.n_items * look.repeats) > MAX_SAMPLES:
         raise InputError(path, found=f"{n:,} samples", expected=f"at most {MAX_SAMPLES:,} in one record")
+    if look.repeats > 1 and n - look.n_held > max(_MOST_ABSENT, _MOST_TIMES_ABSENT * look.n_held):
+        found = (
+            f"{plural(look.n_held, 'sample')} of {plural(look.n_items, 'item')}, and numbers of repeats up to "
+            f"{look.repeats:,}: {n - look.n_held:,} would be absent"
+        )
+        raise InputError(path, found=found, expected="repeats that are numbered from one on")
+
+
+def _check_repeat(log: ForeignLog, sample: LogSample) -> None:
+    """Raises: InputError for a number that no repeat can have: the record would have a place for each before it."""
+    if not 0 <= sample.repeat < MAX_SAMPLES:
+        found = f"repeat {sample.repeat:,} of item {quoted(sample.id, 60)}"
+        expected = f"0 to {MAX_SAMPLES - 1:,}"
+        raise InputError(_path_of(log), field=sample.where or None, found=found, expected=expected)
 
 
 def _file_name(task: str) -> str:
