@@ -5,7 +5,7 @@ that says where it makes no sense.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -40,8 +40,7 @@ def decoded(
 
     Raises: InputError that says where it stops making sense, or that it holds more values than are built at once.
     """
-    if len(data) > _UNSUSPICIOUS:
-        check_values(data, form, path, line=line, within=within)
+    check_values(data, form, path, line=line, within=within)
     try:
         return msgspec.json.decode(data, type=ready(form))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -62,7 +61,7 @@ def check_values(
 
     Raises: InputError.
     """
-    if _n_values(bytes(data)) <= _MOST_VALUES:
+    if len(data) <= _UNSUSPICIOUS or _n_values(bytes(data)) <= _MOST_VALUES:
         return
     try:
         n = _n_kept(msgspec.json.decode(data, type=_in_pieces(form)))
@@ -88,7 +87,7 @@ def _n_kept(pieces: Any) -> int:
     return 0 if pieces is None else sum(_n_kept(getattr(pieces, name)) for name in pieces.__struct_fields__)
 
 
-@cache
+@lru_cache(64)
 def _in_pieces(form: Any) -> Any:
     """A form of the same fields, in which all that is no object of a known form is left as it stands."""
     if not (isinstance(form, type) and issubclass(form, msgspec.Struct)):

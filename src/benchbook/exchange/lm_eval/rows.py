@@ -13,7 +13,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.exchange.json_stream import JsonArray
-from benchbook.exchange.json_text import decoded
+from benchbook.exchange.json_text import check_values, decoded
 from benchbook.text import quoted
 
 _MOST_BYTES = 64 << 20  # of a row
@@ -85,7 +85,7 @@ class FileOfRows:
         return self._elements(begins) if self.is_list else self._lines(begins)
 
     def _elements(self, begins: RowStart) -> Iterator[tuple[RowStart, bytes]]:
-        elements = JsonArray(self.path, most_bytes=_MOST_BYTES)
+        elements = JsonArray(self.path, most_bytes=_MOST_BYTES, is_all=True)
         for number, data in islice(enumerate(elements, 1), begins.number - 1, None):
             yield RowStart(number, 0), data
 
@@ -130,6 +130,7 @@ class RowReader:
 
     def row(self, place: RowStart, data: bytes) -> Any:
         """A `Row` or `WholeRow`, with the value of each metric. Raises: InputError."""
+        check_values(data, self._form, self.file.path, **self.file.named(place))
         try:
             return self._decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -17,7 +17,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
-from benchbook.exchange.json_text import decoded
+from benchbook.exchange.json_text import check_values, decoded
 from benchbook.exchange.lm_eval.rows import OF_EVERY_ROW, DocId, FileOfRows, RowReader, RowStart
 
 _MOST_STRETCHES = 200
@@ -143,6 +143,7 @@ def first_pass(file: FileOfRows, filters: Sequence[str], metrics: Sequence[str])
     decode = msgspec.json.Decoder(ready(_Glance)).decode
     said: list[str] | None = None
     for place, data in file.rows():
+        check_values(data, _Glance, file.path, **file.named(place))
         try:
             row = decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
