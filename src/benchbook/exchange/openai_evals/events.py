@@ -109,6 +109,8 @@ class EventFile:
                 keys.append(hash(_key(line)))
             if specs > 1:
                 raise InputError(self.path, line=number, found="a second spec", expected="the events of one run")
+        if not specs:
+            raise InputError(self.path, found="no spec in any line", expected="a record file of OpenAI Evals")
         later: set[int] = set()
         self._is_last = bytearray(len(keys))
         for place in range(len(keys) - 1, -1, -1):
