@@ -12,7 +12,10 @@ from enum import Enum
 from functools import reduce
 from pathlib import Path
 
+from msgspec import Raw
+
 from benchbook.errors import InputError
+from benchbook.exchange.json_text import decoded
 from benchbook.text import plural, quoted
 
 _CHUNK = 1 << 20
@@ -53,12 +56,15 @@ class JsonArray:
         *,
         without: Collection[tuple[str, ...]] = (),
         most_bytes: int = 256 << 20,
+        is_all: bool = False,
     ) -> None:
-        """`most_bytes`: of an element, and of the rest."""
+        """`most_bytes`: of an element, and of the rest. `is_all`: a file without the array makes no sense, and nobody
+        decodes the rest, which is to be JSON all the same."""
         self.path = Path(path)
         self.keys = keys
         self.without = frozenset(without)
         self.most_bytes = most_bytes
+        self.is_all = is_all
         self.rest = b""
         self.before = b""
         self.found = False
@@ -76,6 +82,11 @@ class JsonArray:
             raise InputError(self.path, found=f"a file that can't be read ({error.strerror})") from None
         scan.end()
         self.rest, self.found = bytes(scan.rest), scan.found
+        if self.is_all:
+            decoded(self.rest, Raw, self.path)
+            if not self.found:
+                found, expected = "something else", "an array of objects"
+                raise InputError(self.path, field=".".join(self.keys) or None, found=found, expected=expected)
 
 
 class _In(Enum):

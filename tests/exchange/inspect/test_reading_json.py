@@ -82,7 +82,9 @@ def test_it_is_cut_off_nowhere_without_an_error(tmp_path: Path) -> None:
         pytest.param(as_json({**WHOLE, "version": 4}), "version: found 4; expected 1 to 3", id="of-the-future"),
         pytest.param(as_json({**WHOLE, "version": 0}), "version: found 0; expected 1 to 3", id="before-all"),
         pytest.param(
-            b'{"samples": [' + b"[" * 10_000 + b"]" * 10_000 + b"]}", "nested too deeply", id="nested-samples"
+            b'{"samples": [' + b"[" * 10_000 + b"]" * 10_000 + b"]}",
+            "samples[0]: found JSON nested",
+            id="nested-samples",
         ),
         pytest.param(b'{"eval": ' + b"[" * 10_000 + b"]" * 10_000 + b"}", "nested too deeply", id="nested-header"),
         pytest.param(as_json(WHOLE).replace(b'"mock-1"', b'"\xff"'), "samples[0]", id="no-utf-8"),

@@ -85,7 +85,7 @@ class HelmLog(ForeignLog):
         if self._state is None:
             yield from self._from_statistics()
             return
-        states = enumerate(JsonArray(self._state, ("request_states",)))
+        states = enumerate(JsonArray(self._state, ("request_states",), is_all=True))
         read = ((at, decoded(data, HelmState, self._state, within=f"request_states[{at}]")) for at, data in states)
         for key, together in groupby(read, key=lambda one: _key(one[1])):
             del key
@@ -186,12 +186,14 @@ def _apart(states: list[tuple[int, HelmState]]) -> Iterator[tuple[int, list[Helm
 
 
 def _stats(path: Path) -> Iterator[HelmStat]:
-    for number, data in enumerate(JsonArray(path)):
+    for number, data in enumerate(JsonArray(path, is_all=True)):
         yield decoded(data, HelmStat, path, within=f"[{number}]")
 
 
 def _read(path: Path, form: type[_Form]) -> _Form:
     """A small file, whole. Raises: InputError."""
+    if path.exists() and not path.is_file():
+        raise InputError(path, found="no file", expected="that of HELM's name")
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

@@ -48,7 +48,7 @@ class InstanceTable:
         self._table = temporary_table("CREATE TABLE stats (key BLOB, n INTEGER PRIMARY KEY, origin BLOB, found BLOB)")
         try:
             with put_on_disk(path):
-                for number, data in enumerate(JsonArray(path)):
+                for number, data in enumerate(JsonArray(path, is_all=True)):
                     self._add(number, decoded(data, InstanceStats, path, within=f"[{number}]"))
                 self._table.execute("CREATE INDEX by_key ON stats (key, n)")
                 if self._has_copies:

@@ -65,6 +65,7 @@ class InspectJson(InspectLog):
             for _ in self._array:  # the header stands behind the samples, or in part
                 pass
             rest = self._array.rest
+            _check_samples(self._array)
         super().__init__(path, decoded(rest, InspectHeader, path), "json")
 
     def _held(self, form: type[InspectSample]) -> Iterator[tuple[InspectSample, str]]:
@@ -76,6 +77,13 @@ class InspectJson(InspectLog):
             headers = [decoded(one, InspectHeader, path) for one in (self._before, self._array.rest)]
             if headers[0] != headers[1]:
                 raise InputError(path, found="another header behind the samples than before them", expected="one")
+
+
+def _check_samples(array: JsonArray) -> None:
+    """Raises: InputError where samples are neither an array nor null."""
+    held = decoded(array.rest, dict[str, msgspec.Raw], array.path).get("samples")
+    if not array.found and held is not None and bytes(held) != b"null":
+        raise InputError(array.path, field="samples", found="something else", expected="an array of samples, or null")
 
 
 def _header_before(array: JsonArray) -> bytes | None:
