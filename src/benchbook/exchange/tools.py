@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Protocol, cast
 
 from benchbook.errors import InputError, UsageError
@@ -17,6 +18,7 @@ from benchbook.exchange.log import ForeignLog, Lost
 from benchbook.text import shorten
 
 _HEAD = 64 << 10
+_DEEPEST = 100  # folders in a folder of logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +118,20 @@ def tool_named(name: str) -> Tool:
 
 
 def seen_at(path: str | Path) -> Seen:
-    """Raises: InputError where nothing is there, or it can't be read."""
+    """Raises: InputError where nothing is there, it can't be read, or it can't be read twice."""
     place = Path(path)
     try:
-        if place.is_dir():
+        mode = place.stat().st_mode
+        if S_ISDIR(mode):
             return Seen(place, b"", frozenset(one.name for one in place.iterdir()))
+        if not S_ISREG(mode):  # a pipe would be waited for, and a device may have no end
+            found = "a pipe, a socket or a device"
+            raise InputError(place, found=found, expected="a file or folder: a log is read more than once")
         with place.open("rb") as file:
             return Seen(place, file.read(_HEAD), frozenset())
-    except OSError as error:
-        raise InputError(place, found=f"nothing that can be read ({error.strerror})", expected="a log") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(place, found=f"nothing that can be read ({why})", expected="a log") from None
 
 
 def recognised(path: str | Path) -> Tool:
@@ -153,41 +160,43 @@ def opened_logs(
     takes none.
     """
     place, asked = Path(path), None if requests is None else Path(requests)
-    if tool is not None:
-        yield from tool.opened(place, asked)
-        return
+    seen = seen_at(place)
     n = 0
-    for one, found in _logs_under(seen_at(place)):
-        n += 1
+    for one, found in _logs_under(seen) if tool is None else ((place, tool),):
         try:
             logs = found.opened(one, asked)
         except InputError as error:
             if on_broken is None or one == place:
                 raise
+            n += 1
             on_broken(error)
             continue
-        yield from logs
+        for log in logs:
+            n += 1
+            yield log
     if not n:
-        raise _unknown(seen_at(place))
+        raise _unknown(seen, tool)
 
 
-def _logs_under(seen: Seen) -> Iterator[tuple[Path, Tool]]:
+def _logs_under(seen: Seen, deep: int = 0) -> Iterator[tuple[Path, Tool]]:
     found = _tool_of(seen)
     if found is not None:
         yield seen.path, found
     elif seen.is_folder:
+        if deep == _DEEPEST:
+            raise InputError(seen.path, found="folders nested too deeply", expected=f"at most {_DEEPEST} levels")
         for name in sorted(seen.names):
             inner = seen.path / name
             if not name.startswith(".") and not inner.is_symlink() and (inner.is_dir() or inner.is_file()):
-                yield from _logs_under(seen_at(inner))
+                yield from _logs_under(seen_at(inner), deep + 1)
 
 
 def _tool_of(seen: Seen) -> Tool | None:
     return next((one for one in TOOLS if one.reads and one.reading.recognises(seen)), None)
 
 
-def _unknown(seen: Seen) -> InputError:
-    return InputError(seen.path, found=_looks_like(seen), expected=f"a log of {_titles()}")
+def _unknown(seen: Seen, tool: Tool | None = None) -> InputError:
+    return InputError(seen.path, found=_looks_like(seen), expected=f"a log of {tool.title if tool else _titles()}")
 
 
 def _titles() -> str:
