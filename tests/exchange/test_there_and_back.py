@@ -85,6 +85,15 @@ def test_a_kept_record_goes_there_and_back(name: str, tmp_path: Path) -> None:
         assert trip(record, form, tmp_path) == [], form
 
 
+def test_a_number_that_scores_do_not_give_is_told(tmp_path: Path) -> None:
+    """A rubric's answer that nobody could score did not pass: 1 of 2, where 1 of the 1 that was scored did."""
+    record = judged_run(tmp_path, [(2, 2), None])
+    lost = bb.export(record.path, to="inspect", out=tmp_path / "log.eval").lost
+    assert lost[-1].what == (
+        "`pass_rate` can't be had from the scores there: 1 sample without a score did not pass, by it"
+    )
+
+
 @examples(10)
 @given(logs())
 def test_a_log_goes_there_and_back(tmp_path_factory: pytest.TempPathFactory, log: Made) -> None:

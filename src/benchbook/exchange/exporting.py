@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.exchange.log import Lost
+from benchbook.exchange.log import LogHeader, Lost
 from benchbook.exchange.tools import TOOLS, tool_named
 from benchbook.text import shorten
 from benchbook.writing import written_new
@@ -82,7 +82,18 @@ def _write_log(record: Record, form: str, path: Path) -> list[Lost]:
     from benchbook.exchange.of_record import log_of_record
 
     with log_of_record(record) as log:
-        return tool_named(form).writing.written(log, path)
+        return [*tool_named(form).writing.written(log, path), *_told_otherwise(log.header)]
+
+
+def _told_otherwise(header: LogHeader) -> Iterator[Lost]:
+    """The record's own numbers of its score that whoever reads the log's samples will not find again, and why."""
+    headline = header.scorers[0].name if header.scorers else ""
+    whys: dict[str, list[str]] = {}
+    for claim in header.claims:
+        if claim.scorer == headline and claim.why_not and claim.value is not None:
+            whys.setdefault(claim.why_not, []).append(f"`{claim.metric}`")
+    for why, names in whys.items():
+        yield Lost(what=f"{', '.join(names)} can't be had from the scores there: {why}", n=None)
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
