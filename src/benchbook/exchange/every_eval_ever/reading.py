@@ -82,10 +82,10 @@ class EveryEvalLog(ForeignLog):
 def _opened_folder(path: Path) -> list[ForeignLog]:
     logs: list[ForeignLog] = []
     try:
-        for place in sorted(path.glob("*.json")):
+        for place in sorted(filter(Path.is_file, path.glob("*.json"))):
             logs += _opened_aggregate(place)
         read = {file.resolve() for log in logs for file in log.files.values()}
-        for place in sorted(path.glob("*.jsonl")):
+        for place in sorted(filter(Path.is_file, path.glob("*.jsonl"))):
             if place.resolve() not in read:
                 logs += _opened_rows(place, None, [])
     except BaseException:
