@@ -45,6 +45,7 @@ from benchbook.labels.position import position_trials, read_pair_verdicts
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
 from benchbook.training.logs import find_training_logs, read_training_metrics
+from exchange.bad_logs import LOGS, audit_file
 from running import benchbook_here
 from support import ROOT
 from talked import PROMPT, SPEC
@@ -365,6 +366,7 @@ PARSERS: Mapping[str, Parser] = {
     "stream": Parser(_stream, _PROVIDER),
     "error_body": Parser(_error_body),
     "http_reply": Parser(_http, (HttpError,)),
+    **{name: Parser(partial(audit_file, *of)) for name, of in LOGS.items()},
     **{f"{vendor}_batch": Parser(partial(_batch, vendor)) for vendor in _RESULTS},
     **{f"{vendor}_batch_requests": Parser(partial(_batch_requests, vendor)) for vendor in _RESULTS},
     "evalset.jsonl": Parser(partial(_evalset, "items.jsonl")),

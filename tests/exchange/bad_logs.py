@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 
 import inspect_made
 import promptfoo_files
+from benchbook.exchange.audit.auditing import audits_of
+from benchbook.exchange.tools import seen_at, tool_named
 from exchange.batches import test_anthropic_batch, test_gemini_batch, test_openai_batch
 from exchange.every_eval_ever import made as eee
 from exchange.helm import made as helm
@@ -143,6 +146,32 @@ FORMS: Mapping[str, Form] = {
     "promptfoo.jsonl": Form("promptfoo", "out.jsonl", lambda: {
         "out.jsonl": _lines(promptfoo_files.result(0), promptfoo_files.failed(1))}),
 }  # fmt: skip
+
+
+# Files that `parsers` has: the parser's name, the form's, and the file's.
+LOGS = {
+    "log.eval": ("eval", "log.eval"),
+    "log.eval.json": ("eval.json", "log.json"),
+    "log.every_eval_ever": ("every_eval_ever.jsonl", "rows.jsonl"),
+    "log.helm.requests": ("helm", "scenario_state.json"),
+    "log.helm.stats": ("helm", "stats.json"),
+    "log.openai_evals": ("openai_evals", "run.jsonl"),
+    "log.promptfoo.csv": ("promptfoo.csv", "out.csv"),
+    "log.promptfoo.json": ("promptfoo.json", "out.json"),
+    "log.promptfoo.jsonl": ("promptfoo.jsonl", "out.jsonl"),
+    "log.promptfoo.yaml": ("promptfoo.yaml", "out.yaml"),
+}
+
+
+def audit_file(form: str, file: str, data: bytes, folder: Path) -> None:
+    """Audit a log, one file of it changed: all samples are read; `recognises` says something of anything."""
+    path = FORMS[form].laid(folder / "log", {file: data})
+    try:
+        tool = tool_named(FORMS[form].tool)
+        tool.reading.recognises(seen_at(path))
+        list(audits_of(path, tool))
+    finally:
+        shutil.rmtree(folder / "log")
 
 
 # ── what may be wrong ────────────────────────────────────────────────────────────────────────────────────────
