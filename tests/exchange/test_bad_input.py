@@ -15,7 +15,7 @@ import pytest
 
 from benchbook.errors import InputError, UsageError
 from benchbook.exchange.audit.auditing import audits_of
-from benchbook.exchange.first_look import FirstLook
+from benchbook.exchange.first_look import OwnItems
 from benchbook.exchange.importing import Wanted, import_logs
 from benchbook.exchange.tools import TOOLS, Tool, tool_named
 from exchange.bad_logs import DEEP, FORMS, Form, changed_values
@@ -262,14 +262,14 @@ def test_a_log_that_changes_while_it_is_imported(
     """Between the first time that it is read and the second."""
     form = FORMS[name]
     path = form.laid(tmp_path / "log")
-    write_items = FirstLook.write_items
+    write_items = OwnItems.write
 
-    def changing(look: FirstLook, target: object) -> None:
-        write_items(look, target)  # type: ignore[arg-type]
+    def changing(items: OwnItems, target: object) -> None:
+        write_items(items, target)  # type: ignore[arg-type]
         for file in form.files():
             _SINCE[since](tmp_path / "log" / file)
 
-    monkeypatch.setattr(FirstLook, "write_items", changing)
+    monkeypatch.setattr(OwnItems, "write", changing)
     runs = tmp_path / "runs"
     with pytest.raises(UsageError):
         list(import_logs(path, Wanted(runs=str(runs)), tool_named(form.tool)))

@@ -81,7 +81,12 @@ class Tool:
         return cast("Reading", import_module(f"{__package__}.{self.name}.reading"))
 
     def opened(self, path: Path, requests: Path | None = None) -> Sequence[ForeignLog]:
-        """The logs that a file or folder holds. Raises: InputError; UsageError for requests that it has no use for."""
+        """The logs that a file or folder holds.
+
+        Raises: InputError; UsageError for requests that it has no use for, and of a form that is written alone.
+        """
+        if not self.reads:
+            raise UsageError(f"{path}: {self.title} are written, and never read")
         if requests is None:
             return self.reading.opened(path)
         if not self.takes_requests:

@@ -44,7 +44,10 @@ def opened(path: Path) -> Sequence[ForeignLog]:
 
     Raises: InputError where it makes no sense.
     """
-    is_record = _FIRST.match(seen_at(path).head) is not None
+    seen = seen_at(path)
+    if seen.is_folder:
+        raise InputError(path, found="a folder", expected="a file of OpenAI Evals")
+    is_record = _FIRST.match(seen.head) is not None
     return [OpenAIEvalsLog(path)] if is_record else opened_items(path)
 
 
