@@ -14,6 +14,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.exchange.importing import Wanted, import_log
 from benchbook.exchange.log import LogFailure, LogScore, LogScorer
+from running import benchbook_here
 from scored_logs import MadeLog, sample
 
 
@@ -107,11 +108,29 @@ def test_answers_without_scores_are_no_failure_of_the_model(tmp_path: Path) -> N
     assert (result.derived.decision.verdict, result.derived.aggregates.primary_score) == ("unavailable", None)
 
 
-def test_a_log_that_failed_is_no_pass(tmp_path: Path) -> None:
-    result = imported(tmp_path, [sample("a", 1.0)], status="failed", error="out of credit")
-    assert (result.derived.decision.verdict, result.derived.decision.reason) == (
-        "fail", "the log says of its eval that it is failed: out of credit",
-    )  # fmt: skip
+NOT_ENDED = {
+    "failed": ("fail", "its log says that it failed: out of credit"),
+    "cancelled": ("fail", "its log says that it was cancelled: out of credit"),
+    "being_written": ("incomplete", "its log is still being written, or was cut off: out of credit"),
+    "complete": ("pass", None),
+    "not_known": ("pass", None),
+}
+
+
+@pytest.mark.parametrize("status", NOT_ENDED)
+def test_an_eval_that_did_not_come_to_its_end_is_no_pass(tmp_path: Path, status: Any) -> None:
+    result = imported(tmp_path, [sample("a", 1.0)], status=status, error="out of credit")
+    assert (result.derived.decision.verdict, result.derived.decision.reason) == NOT_ENDED[status]
+
+
+def test_no_gate_holds_by_a_part_of_an_eval(tmp_path: Path) -> None:
+    for run, status in (("whole", "complete"), ("part", "being_written")):
+        log = MadeLog(tmp_path, [sample("a", 1.0)], status=status)
+        import_log(log, Wanted(runs=str(tmp_path / "runs"), run_id=run))
+    said = benchbook_here("show", "part", cwd=tmp_path).stdout.decode()
+    assert ("The run is not complete" in said, "--resume" in said) == (True, False)
+    done = benchbook_here("gate", "part", "--baseline", "whole", "--max-regressions", "0", cwd=tmp_path)
+    assert (done.returncode, b"its log is still being written" in done.stdout + done.stderr) == (3, True)
 
 
 def test_an_empty_log_is_refused_and_leaves_nothing(tmp_path: Path) -> None:

@@ -70,9 +70,12 @@ class ComparedRun:
         return None if status == "completed" else status.replace("_", " ")
 
     @property
-    def is_complete(self) -> bool:
-        """True if the run came to its end, and every sample that it planned was answered or given up by the user."""
-        return str(self.manifest.get("state", "complete")) == "complete"
+    def not_complete(self) -> str | None:
+        """How a run stands that did not come to its end, such as `it is interrupted`. None for one that did: every
+        sample that it planned was answered or given up by the user.
+        """
+        state = str(self.manifest.get("state", "complete"))
+        return self.columns.not_ended if state == "complete" else f"it is {state}"
 
 
 def compared_items(

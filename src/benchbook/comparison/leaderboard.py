@@ -232,7 +232,7 @@ def _why_apart(run: ComparedRun) -> str | None:
 
 
 def _note(run: ComparedRun) -> str | None:
-    found = [] if run.is_complete else [f"not complete: it is {run.manifest.get('state')}"]
+    found = [] if run.not_complete is None else [f"not complete: {run.not_complete}"]
     lacking = run.unanswered
     if lacking.n_items:
         found.append(f"{lacking.n_items:,} of {len(run.items):,} items not answered ({', '.join(lacking.why)})")

@@ -118,13 +118,13 @@ def with_findings(check: RegressionCheck, found: Collection[GateFinding]) -> Reg
 
 def failing_outcome(run: ComparedRun) -> GateOutcome:
     """The outcome of a gate that fails by `why_failed` or `check_score`."""
-    return "does_not_hold" if run.is_complete else "not_complete"
+    return "does_not_hold" if run.not_complete is None else "not_complete"
 
 
 def why_failed(run: ComparedRun) -> tuple[str, ...]:
     """Why the run itself can't pass, whatever its items (A3): it is not at its end, or it failed."""
-    if not run.is_complete:
-        return (f"the run is not complete: it is {run.manifest.get('state')}",)
+    if run.not_complete is not None:
+        return (f"the run is not complete: {run.not_complete}",)
     return () if run.why_failed is None else (f"the run itself failed: {run.why_failed}",)
 
 

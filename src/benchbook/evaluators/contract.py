@@ -102,6 +102,7 @@ class ComparedColumns:
     is_graded: bool = True  # scores lie between 0 and 1, too, so that passing is another question
     has_every_item: bool = False  # there is a row for each item, asked or not, in the order of the set (A5)
     asked_elsewhere: bool = False  # by another tool, whose prompts may put the same item otherwise
+    not_ended: str | None = None  # how the run stands that another tool did not bring to its end, in words
     tells_containment: bool = False  # `miss_reason` tells whether the expected answer stands inside the text (A7)
 
 

@@ -152,9 +152,8 @@ def run_notices(pair: Comparison, a: str, b: str) -> list[str]:
     """Notices on the runs, called `a` and `b`: ended early, failed or not answered; and warnings about the score."""
     found = []
     for run, letter in ((pair.a, a), (pair.b, b)):
-        state = run.manifest.get("state", "complete")
-        if state != "complete":
-            found.append(f"Run {letter} is not complete: it is {state}.")
+        if run.not_complete is not None:
+            found.append(f"Run {letter} is not complete: {run.not_complete}.")
         if run.ended_early is not None:
             found.append(_ended_early(pair, letter, run.ended_early, is_tested=run is pair.b))
         if run.why_failed is not None:

@@ -78,6 +78,7 @@ class ImportedEvaluator(AnswersEvaluator):
             reasons=("error", "miss_reason", "unscored", "candidate_error"),
             metrics=(*others, *super().compared.metrics),
             asked_elsewhere=True,
+            not_ended=log.not_ended,
         )
 
 

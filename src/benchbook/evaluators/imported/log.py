@@ -14,6 +14,11 @@ IMPORTED = "imported"  # what a record's first fact calls its evaluator
 SPEC = "imported@v1"
 _NO_COLUMN = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST = 60  # characters of a column's name
+_NOT_ENDED = {
+    "being_written": "its log is still being written, or was cut off",
+    "failed": "its log says that it failed",
+    "cancelled": "its log says that it was cancelled",
+}
 
 
 class ImportedScorer(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +62,11 @@ class ImportedLog(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def headline_scorer(self) -> ImportedScorer | None:
         return next((one for one in self.scorers if one.name == self.headline), None)
+
+    @property
+    def not_ended(self) -> str | None:
+        """How an eval stands that did not come to its end, by what its log says; None for any other."""
+        return _NOT_ENDED.get(self.status)
 
     @property
     def scored_by(self) -> str:

@@ -79,10 +79,9 @@ class ImportedMetric(Metric):
     def why_failed(self, counted: Counted) -> str | None:
         del counted
         log = self.log
-        if log.status in ("complete", "not_known"):
+        if log.not_ended is None:
             return None
-        said = f": {shorten(log.error, 200)}" if log.error else ""
-        return f"the log says of its eval that it is {log.status.replace('_', ' ')}{said}"
+        return log.not_ended + (f": {shorten(log.error, 200)}" if log.error else "")
 
     def first_warnings(self, counted: Counted) -> Iterator[str]:
         """The samples that the log lacks, and all that was noticed about it, before any number."""
@@ -118,7 +117,9 @@ class ImportedMetric(Metric):
     def decision(
         self, verdict: Verdict, reason: str | None, aggregates: Any, counted: Counted
     ) -> Decision | RunVerdict:
-        if verdict == "fail" and self.headline is None and self.log.status in ("complete", "not_known"):
+        if verdict == "fail" and self.log.status == "being_written":
+            return RunVerdict(verdict="incomplete", reason=reason)
+        if verdict == "fail" and self.headline is None and self.log.not_ended is None:
             gave = isinstance(counted.metric, _OfRun) and counted.metric.gave_values
             return RunVerdict(verdict="unavailable", reason=NO_SCALE if gave else "the log has answers, and no scores")
         return super().decision(verdict, reason, aggregates, counted)

@@ -159,7 +159,7 @@ def _notices(report: AnswersReport) -> list[str]:
     file = report.aggregates
     first = report.terms.warning(file)
     found = [*([first] if first else []), *file.warnings]
-    if report.decision.verdict == "incomplete":
+    if report.decision.verdict == "incomplete" and report.manifest.state != "complete":
         found.append(f"The run can be resumed: benchbook score --resume {report.manifest.run_id}")
     return found
 
