@@ -113,5 +113,6 @@ def logs(draw: st.DrawFn) -> Made:
                 found.append(draw(samples(item, repeat)))
     return Made(
         found, scorers=SCORERS, repeats=repeats, tool="other", n_claimed=len(found) + draw(st.integers(0, 2)),
+        status=draw(st.sampled_from(["complete", "complete", "being_written", "failed", "cancelled"])),
         generation_params={"temperature": 0.5},
     )  # fmt: skip

@@ -12,13 +12,15 @@ from hypothesis import given
 
 import benchbook as bb
 from benchbook.exchange.importing import Wanted, import_log
+from benchbook.exchange.log import LogScore
 from benchbook.exchange.of_record import log_of_record
 from benchbook.record.folder import Record
 from labelled import judged_run
 from made_logs import Made
+from made_logs import sample as made_sample
 from outages import number_of
 from own_scorers import scored as scored_by_function
-from random_logs import logs
+from random_logs import SCORERS, logs
 from round_trips import FORMS, derived_copy, trip
 from running import write_items
 from scored import scored
@@ -92,6 +94,27 @@ def test_a_number_that_scores_do_not_give_is_told(tmp_path: Path) -> None:
     assert lost[-1].what == (
         "`pass_rate` can't be had from the scores there: 1 sample without a score did not pass, by it"
     )
+
+
+# Logs that chance found.
+FOUND = {
+    "scorers that have no sample in common": [
+        made_sample(id="a", scores={"match": LogScore(value=1.0)}),
+        made_sample(id="b", scores={"grade": LogScore(value=6.0)}),
+    ],
+    "a mean that a record rounds twice": [
+        made_sample(id="a", scores={"match": LogScore(value=1 / 3)}),
+        made_sample(id="b", scores={"match": LogScore(value=0.0)}),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_log_that_chance_found_goes_there_and_back(name: str, tmp_path: Path) -> None:
+    log = Made(FOUND[name], scorers=SCORERS, tool="other")
+    record = import_log(log, Wanted(runs=str(tmp_path / "runs"))).record
+    for form in FORMS:
+        assert trip(record, form, tmp_path) == [], form
 
 
 @examples(10)

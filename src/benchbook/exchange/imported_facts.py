@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, ready
 from benchbook.exchange.first_look import FirstLook
 from benchbook.exchange.log import LogSample, LogScore
 from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded
@@ -66,11 +66,11 @@ class LogFacts:
 
 def _failure(number: int, sample: LogSample) -> Failure:
     assert sample.failure is not None  # noqa: S101 - asked for alone where there is one
-    kinds = {"timeout": "timeout", "cancelled": "cancelled"}
+    kinds: Mapping[str, Literal["timeout", "cancelled"]] = {"timeout": "timeout", "cancelled": "cancelled"}
     return Failure(
         sample=number,
         role="candidate",
-        error=msgspec.convert(kinds.get(sample.failure.kind, "provider_error"), Any),
+        error=kinds.get(sample.failure.kind, "provider_error"),
         ends="sample",
         cause="harness",
         detail=sample.failure.message,
@@ -119,4 +119,4 @@ def _outcome(number: int, sample: LogSample, *, asks_another: bool, own: Mapping
 
 
 def _imported(score: LogScore) -> ImportedScore:
-    return msgspec.convert(score, ImportedScore, from_attributes=True)
+    return msgspec.convert(score, ready(ImportedScore), from_attributes=True)

@@ -63,8 +63,9 @@ def check_values(
     """
     if len(data) <= _UNSUSPICIOUS or _n_values(bytes(data)) <= _MOST_VALUES:
         return
+    kind = _in_pieces(form)
     try:
-        n = _n_kept(msgspec.json.decode(data, type=_in_pieces(form)))
+        n = _n_kept(msgspec.json.decode(data, type=kind))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         n = _n_values(bytes(data))
     if n > _MOST_VALUES:

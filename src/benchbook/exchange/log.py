@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+RECORD_DECIMALS = 9  # of the numbers of a record, and so of those in logs that were made of one
 LogStatus = Literal["complete", "being_written", "failed", "cancelled", "not_known"]
 
 # How a claimed number follows from its samples' values.

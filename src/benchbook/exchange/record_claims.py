@@ -9,12 +9,11 @@ from typing import Any
 from benchbook.comparison.items import unanswered_why
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.contract import ComparedColumns, Evaluator
-from benchbook.exchange.log import Claim, Formula, LogScorer
+from benchbook.exchange.log import RECORD_DECIMALS, Claim, Formula, LogScorer
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_frames
 from benchbook.text import plural
 
-_DECIMALS = 9  # of the numbers in aggregates.json
 _ON_ANOTHER_SCALE = "it is on a scale from 0 to 1, and values here are on the scorer's own"
 _TOKENS: Mapping[str, Formula] = {
     "total_input_tokens": "sum_of_input_tokens",
@@ -58,7 +57,7 @@ class RecordClaims:
                     where=f"aggregates.json: {where}",
                     formula=None if why_not or otherwise else formula,
                     why_not=why_not or otherwise,
-                    decimals=_DECIMALS,
+                    decimals=RECORD_DECIMALS,
                 )
 
         headline = self.scored[0]

@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from benchbook.exchange.every_eval_ever.claims import HeldRows, LogSizes, claims_of, scorer_of
 from benchbook.exchange.every_eval_ever.form import (
-    N_CLAIMED,
     SCHEMA,
     STATUS,
     EvalAggregate,
@@ -42,7 +41,7 @@ def header_of(path: Path, aggregate: EvalAggregate, rows: RowsRead | None, log: 
     config = (first.generation_config or {}) if first is not None else {}
     arguments, others = config.get("generation_args"), config.get("additional_details")
     parameters = dict(arguments) if isinstance(arguments, dict) else {}
-    if isinstance(others, dict) and _said_by_us(aggregate) is not None:
+    if isinstance(others, dict) and aggregate.n_claimed_by_us is not None:
         parameters |= {name: value_of_text(one) for name, one in others.items() if isinstance(one, str)}
     return LogHeader(
         tool=TOOL,
@@ -118,7 +117,7 @@ def _model(aggregate: EvalAggregate) -> str | None:
 
 def _status(aggregate: EvalAggregate, rows: RowsRead | None) -> LogStatus:
     details = aggregate.source_metadata.get("additional_details")
-    said = text_or(details, STATUS) if isinstance(details, dict) and _said_by_us(aggregate) is not None else None
+    said = text_or(details, STATUS) if isinstance(details, dict) and aggregate.n_claimed_by_us is not None else None
     stated = next((one for one in _STATUSES if one == said), None)
     if stated is not None:
         return stated
@@ -134,7 +133,7 @@ def _n_claimed(
 
     Of items that were asked several times, a score's number may be that of items.
     """
-    if (ours := _said_by_us(aggregate)) is not None:
+    if (ours := aggregate.n_claimed_by_us) is not None:
         return ours
     named = aggregate.detailed_evaluation_results
     counts = [(one.score_details.uncertainty or {}).get("num_samples") for one in results]
@@ -143,13 +142,6 @@ def _n_claimed(
         per_sample = max(1, round(rows.n / sizes.samples)) if sizes.samples else 1
         found.append(max(0, sizes.samples + -(-(named.total_rows - rows.n) // per_sample)))
     return max(found, default=sizes.samples if any(isinstance(one, int) for one in counts) else None)
-
-
-def _said_by_us(aggregate: EvalAggregate) -> int | None:
-    """The number of samples in an aggregate of ours; None in any other."""
-    details = aggregate.source_metadata.get("additional_details")
-    said = text_or(details, N_CLAIMED) if isinstance(details, dict) else None
-    return int(said) if said is not None and said.isascii() and said.isdecimal() and len(said) < 16 else None
 
 
 def _time(stamp: str | None) -> str | None:

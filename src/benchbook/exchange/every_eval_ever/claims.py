@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite
 
 from benchbook.exchange.every_eval_ever.form import EvalResult, Numeric, number_of, text_or
@@ -26,6 +26,18 @@ class HeldRows:
         if value is not None and isfinite(value):
             self.scored += 1
             self.lowest, self.highest = min(self.lowest, value), max(self.highest, value)
+
+
+@dataclass(slots=True)
+class OneResult:
+    """A result that rows are of: one of the aggregate's, at place `number` in it, or one that only rows name."""
+
+    name: str
+    scope: tuple[str, str]  # evaluation and model, by their ids
+    number: int | None = None
+    result: EvalResult | None = None
+    held: HeldRows = field(default_factory=HeldRows)
+    is_percent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.text import quoted
 
@@ -144,7 +145,7 @@ class EvalRow(msgspec.Struct, gc=False):
         if not isinstance(found, str):
             return OfOurs()
         try:
-            return msgspec.json.decode(found, type=OfOurs)
+            return msgspec.json.decode(found, type=ready(OfOurs))
         except (msgspec.DecodeError, RecursionError):
             return OfOurs()
 
@@ -217,6 +218,13 @@ class EvalAggregate(msgspec.Struct):
     source_metadata: dict[str, Any] = {}
     eval_library: dict[str, Any] = {}
     detailed_evaluation_results: SamplesFile | None = None
+
+    @property
+    def n_claimed_by_us(self) -> int | None:
+        """The number of samples in an aggregate of ours, which is of one record; None in any other."""
+        details = self.source_metadata.get("additional_details")
+        said = text_or(details, N_CLAIMED) if isinstance(details, dict) else None
+        return int(said) if said is not None and said.isascii() and said.isdecimal() and len(said) < 16 else None
 
 
 def checked_version(version: str, path: str | Path, line: int | None = None) -> str:

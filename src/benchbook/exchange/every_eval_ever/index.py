@@ -90,6 +90,10 @@ class RowIndex:
         done = self._table.execute("INSERT OR IGNORE INTO places VALUES (?, ?, ?, ?, ?)", (item, repeat, *place))
         return done.rowcount == 1
 
+    def join(self) -> None:
+        """All results are of one log, whichever samples they have."""
+        self._root = [0] * len(self._root)
+
     def finish(self) -> None:
         """All rows are in."""
         run = self._table.execute

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from benchbook.errors import InputError
-from benchbook.exchange.every_eval_ever.claims import HeldRows, LogSizes, is_in_percent
-from benchbook.exchange.every_eval_ever.form import EvalAggregate, EvalResult, EvalRow, checked_version, hashes_of
+from benchbook.exchange.every_eval_ever.claims import LogSizes, OneResult, is_in_percent
+from benchbook.exchange.every_eval_ever.form import EvalAggregate, EvalRow, checked_version, hashes_of
 from benchbook.exchange.every_eval_ever.index import RowIndex, RowPlace
 from benchbook.exchange.every_eval_ever.scoring import contradicts, has_spare_error, plain_value
 from benchbook.exchange.json_text import decoded
@@ -19,18 +19,6 @@ from benchbook.text import quoted
 
 _LONGEST = 64 << 20  # bytes of a line
 _BOM = b"\xef\xbb\xbf"
-
-
-@dataclass(slots=True)
-class OneResult:
-    """A result that rows are of: one of the aggregate's, at place `number` in it, or one that only rows name."""
-
-    name: str
-    scope: tuple[str, str]  # evaluation and model, by their ids
-    number: int | None = None
-    result: EvalResult | None = None
-    held: HeldRows = field(default_factory=HeldRows)
-    is_percent: bool = False
 
 
 @dataclass(slots=True)
@@ -106,6 +94,8 @@ def read_rows(path: Path, aggregate: EvalAggregate | None, index: RowIndex) -> R
         raise InputError(path, found="no rows", expected="a JSON object in each line")
     if not rows.results:
         raise InputError(path, found=f"rows of {', '.join(sorted(others))}", expected=f"rows of {linking.wanted}")
+    if aggregate is not None and aggregate.n_claimed_by_us is not None:
+        index.join()
     index.finish()
     rows.logs = index.logs()
     for one in rows.results:

@@ -25,8 +25,8 @@ from benchbook.exchange.every_eval_ever.form import (
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
 
 if TYPE_CHECKING:
+    from benchbook.exchange.every_eval_ever.claims import OneResult
     from benchbook.exchange.every_eval_ever.index import FoundSample
-    from benchbook.exchange.every_eval_ever.rows import OneResult
 
 _TIMEOUT = re.compile(r"time[d]?[ _-]?out", re.IGNORECASE)
 _REFUSAL = re.compile(r"\brefus", re.IGNORECASE)

@@ -13,7 +13,7 @@ from typing import Any
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectMetric, InspectResults, InspectScores
 from benchbook.exchange.inspect.reading_ours import formula_of_ours, is_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames, as_number
-from benchbook.exchange.log import Claim, Formula
+from benchbook.exchange.log import RECORD_DECIMALS, Claim, Formula
 from benchbook.text import quoted, shorten
 
 _OWN = "inspect_ai/"
@@ -28,7 +28,6 @@ _WHY_NOT = {
 }
 _REDUCERS = re.compile(r"mean|median|mode|max|min|majority|(?:at_least|pass_at|pass_k)_[1-9][0-9]{0,5}")
 _SAME_OF_ONE = frozenset({"mean", "median", "mode", "max", "min", "majority"})
-_DECIMALS = 9  # of the numbers of our own records
 _OLD_VAR = (0, 3, 64)  # before, a variance was that of a whole population
 
 
@@ -136,7 +135,7 @@ class _Claims:
         if metric.group is not None:
             return None, _WHY_NOT.get(metric.group) or f"{quoted(metric.group)} is not computed again here", {}
         if self._is_ours and (own := formula_of_ours(metric)) is not None:
-            return *own, {"decimals": _DECIMALS}
+            return *own, {"decimals": RECORD_DECIMALS}
         if not self._is_own(name):
             return None, f"{quoted(name)} is a metric of the eval's own", {}
         return self._plain(name, params)

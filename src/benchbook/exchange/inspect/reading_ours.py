@@ -6,10 +6,11 @@ Only a log that says it was written here is read so. What Inspect has a field fo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectMetric, InspectScore
 from benchbook.exchange.log import Formula, LogFailure, LogSample, LogScore, LogScorer
 
@@ -72,7 +73,7 @@ def formula_of_ours(metric: InspectMetric) -> tuple[Formula | None, str] | None:
         return None
     formula, why_not = said.get("formula"), said.get("why_not")
     if isinstance(formula, str) and formula in _FORMULAS:
-        return msgspec.convert(formula, Any), ""
+        return cast("Formula", formula), ""
     return None, why_not if isinstance(why_not, str) and why_not else "the record has no formula for it"
 
 
@@ -118,6 +119,6 @@ def sample_of_ours(made: LogSample, *, whole: bool) -> LogSample:
 def _of(value: Any, form: type[_Said]) -> _Said:
     """All that metadata say, or nothing where they are of another form."""
     try:
-        return msgspec.convert(value, form)
+        return msgspec.convert(value, ready(form))
     except msgspec.ValidationError:
         return form()

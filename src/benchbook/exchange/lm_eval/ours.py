@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from benchbook.exchange.log import LogFailure, LogHeader, LogSample, LogScorer, LogStatus
+from benchbook.canonical import ready
+from benchbook.exchange.log import RECORD_DECIMALS, LogFailure, LogHeader, LogSample, LogScorer, LogStatus
 
 OURS = "benchbook"  # a key of a task's metadata
 
@@ -65,14 +66,15 @@ def task_of_ours(config: Mapping[str, Any]) -> OfTask | None:
     said = config.get("metadata")
     own = said.get(OURS) if isinstance(said, Mapping) else None
     try:
-        return None if own is None else msgspec.convert(own, OfTask)
+        return None if own is None else msgspec.convert(own, ready(OfTask))
     except msgspec.ValidationError:
         return None
 
 
 def header_of_ours(made: LogHeader, own: OfTask) -> LogHeader:
-    """A header with what only we say."""
-    return msgspec.structs.replace(made, status=own.status, error=own.error)
+    """A header with what only we say; its numbers are a record's, rounded as those are."""
+    claims = tuple(msgspec.structs.replace(one, decimals=RECORD_DECIMALS) for one in made.claims)
+    return msgspec.structs.replace(made, status=own.status, error=own.error, claims=claims)
 
 
 def scorers_of_ours(found: Sequence[LogScorer], own: OfTask) -> tuple[LogScorer, ...]:
@@ -87,7 +89,7 @@ def scorers_of_ours(found: Sequence[LogScorer], own: OfTask) -> tuple[LogScorer,
 def sample_of_ours(made: LogSample, document: Any, own: OfTask, *, whole: bool) -> LogSample:
     """A sample with what its document says of it."""
     try:
-        said = msgspec.convert(document, OfDocument)
+        said = msgspec.convert(document, ready(OfDocument))
     except msgspec.ValidationError:
         return made
     for name in OfDocument.__struct_fields__:

@@ -15,6 +15,7 @@ from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.error_body import is_error
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, refusal
 from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of, json_value, read_completion
+from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import called
 from benchbook.exchange.batches.files import BatchReader
@@ -134,7 +135,7 @@ class _OpenAIForm(BatchForm):
 
 def _kind_of(data: bytes) -> _Body:
     try:
-        return msgspec.json.decode(data, type=_Body)
+        return msgspec.json.decode(data, type=ready(_Body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _Body()
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.exchange.conversations import messages_in
 from benchbook.exchange.log import LogFailure, LogHeader, LogSample, LogScore, LogScorer
 
@@ -95,6 +96,6 @@ def said_of(metadata: Any, form: type[_Said]) -> _Said | None:
     """The words under our own mark in metadata; None for results that others wrote."""
     own = metadata.get(OURS) if isinstance(metadata, Mapping) else None
     try:
-        return None if own is None else msgspec.convert(own, form)
+        return None if own is None else msgspec.convert(own, ready(form))
     except msgspec.ValidationError:
         return None

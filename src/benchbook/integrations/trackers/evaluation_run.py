@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from benchbook.canonical import ready
 from benchbook.catalog.numbers import Aggregate, aggregates_of
 from benchbook.evaluators.contract import DerivedFiles, Evaluator
 from benchbook.evaluators.exact import as_float
@@ -108,9 +109,9 @@ def _settings(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str | int | fl
 
 def _aggregates(evaluator: Evaluator, derived: DerivedFiles) -> Iterator[AggregateResult]:
     content = msgspec.to_builtins(derived.aggregates)
-    intervals = {name: msgspec.convert(one, Interval) for name, one in content.get("intervals", {}).items()}
+    intervals = {name: msgspec.convert(one, ready(Interval)) for name, one in content.get("intervals", {}).items()}
     if "interval" in content and evaluator.primary is not None:
-        intervals[evaluator.primary] = msgspec.convert(content["interval"], Interval)
+        intervals[evaluator.primary] = msgspec.convert(content["interval"], ready(Interval))
     gates = {gate.aggregate: gate for gate in getattr(derived.decision, "gates", ())}
     shown = {*intervals, *gates, evaluator.primary}
     by_mean = {f"{name}_mean" for name in content.get("checks", {})}
