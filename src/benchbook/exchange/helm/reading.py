@@ -1,4 +1,4 @@
-"""Reads a run of HELM: the folder of its five files."""
+"""Reads a run of HELM: the folder of its five files, which any of them stands for."""
 
 from __future__ import annotations
 
@@ -38,16 +38,20 @@ from benchbook.exchange.tools import Seen
 _Form = TypeVar("_Form")
 _MOST_REQUESTS = 20_000
 _MOST_BYTES = 64 << 20  # of a file that is read whole
+_FILES = (RUN_SPEC, SCENARIO, STATE, PER_INSTANCE, STATS)
 
 
 def recognises(seen: Seen) -> bool:
-    """True for the folder of a run."""
-    return RUN_SPEC in seen.names and not seen.names.isdisjoint({STATS, STATE, PER_INSTANCE})
+    """True for the folder of a run, and for one of its files."""
+    names = seen.names
+    if not seen.is_folder and seen.path.name in _FILES:
+        names = frozenset(name for name in _FILES if seen.path.with_name(name).is_file())
+    return RUN_SPEC in names and not names.isdisjoint({STATS, STATE, PER_INSTANCE})
 
 
 def opened(path: Path) -> Sequence[ForeignLog]:
-    """The one log of a run's folder. Raises: InputError."""
-    return [HelmLog(path)]
+    """The one log of a run. Raises: InputError."""
+    return [HelmLog(path if path.is_dir() else path.parent)]
 
 
 class HelmLog(ForeignLog):
@@ -56,7 +60,7 @@ class HelmLog(ForeignLog):
     def __init__(self, folder: Path) -> None:
         spec = _read(folder / RUN_SPEC, HelmRunSpec)
         self._notes: list[LogNote] = []
-        there = [name for name in (RUN_SPEC, SCENARIO, STATE, PER_INSTANCE, STATS) if (folder / name).is_file()]
+        there = [name for name in _FILES if (folder / name).is_file()]
         self.files = {name: folder / name for name in there}
         scenario = _read(folder / SCENARIO, HelmScenario) if SCENARIO in there else HelmScenario()
         stats = list(_stats(folder / STATS)) if STATS in there else []
