@@ -48,6 +48,19 @@ def test_a_log_becomes_a_record_that_verifies_and_is_shown(tmp_path: Path) -> No
     assert [one["run"] for one in listed] == ["batch"]
 
 
+@pytest.mark.parametrize(("n", "status"), [(1, 0), (2, 2)])
+def test_a_name_is_for_the_one_log_that_holds_samples(tmp_path: Path, n: int, status: int) -> None:
+    """Of several that do, none is imported; one without samples takes no name."""
+    for number in range(n):
+        (tmp_path / "logs" / str(number)).mkdir(parents=True)
+        batch(tmp_path / "logs" / str(number), "zero")
+    (tmp_path / "logs" / "empty").mkdir()
+    (tmp_path / "logs" / "empty" / "log.json").write_text(json.dumps(aggregate(result())), encoding="utf-8")
+    done = benchbook_here("import", "logs", "--run-id", "named", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "runs" / "named").exists()) == (status, n == 1), done.stderr.decode()
+    assert ("holds several logs" in done.stderr.decode()) == (n == 2)
+
+
 REFUSED = {
     "nothing": ("none.jsonl", None, "nothing that can be read"),
     "empty": ("empty.jsonl", b"", "found an empty file; expected a log of"),

@@ -77,11 +77,11 @@ def import_logs(
         if on_left_out is not None:
             on_left_out(error)
 
-    logs = opened_logs(path, tool, requests=wanted.requests, on_broken=leave_out)
-    for number, log in enumerate(logs):
+    logs: Iterable[ForeignLog] = opened_logs(path, tool, requests=wanted.requests, on_broken=leave_out)
+    if wanted.run_id is not None:
+        logs = _one_to_import(list(logs), path)
+    for log in logs:
         with log:
-            if number and wanted.run_id is not None:
-                raise UsageError(f"run_id: {path} holds several logs, and each becomes a record of its own")
             try:
                 result = import_log(log, wanted)
             except InputError as error:
@@ -93,6 +93,23 @@ def import_logs(
         yield result
     if not n and last is not None:
         raise last
+
+
+def _one_to_import(logs: list[ForeignLog], path: str | Path) -> list[ForeignLog]:
+    """The same logs, of which one at most becomes a record. Raises: UsageError, with all of them closed."""
+    if sum(map(_has_samples, logs)) > 1:
+        for log in logs:
+            log.close()
+        raise UsageError(f"run_id: {path} holds several logs, and each becomes a record of its own")
+    return logs
+
+
+def _has_samples(log: ForeignLog) -> bool:
+    """False for a log of which no record can be made."""
+    try:
+        return not log.header.samples_of and next(log.samples(whole=False), None) is not None
+    except InputError:
+        return False
 
 
 def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
