@@ -108,6 +108,16 @@ def test_answers_without_scores_are_no_failure_of_the_model(tmp_path: Path) -> N
     assert (result.derived.decision.verdict, result.derived.aggregates.primary_score) == ("unavailable", None)
 
 
+def test_an_empty_text_beside_a_failure_is_no_answer(tmp_path: Path) -> None:
+    failed = LogFailure(message="HTTP 500")
+    made = imported(tmp_path, [sample("a", answer="", failure=failed), sample("b", answer="two", failure=failed)])
+    rows = pl.read_parquet(made.record.samples)
+    assert rows["predicted"].to_list() == [None, "two"]
+    assert rows["candidate_error"].to_list() == ["harness", None]
+    alone = imported(tmp_path, [sample("a", answer="", failure=failed)], "alone", scorers=())
+    assert alone.derived.decision.reason == "the log has no answer, and no scores"
+
+
 NOT_ENDED = {
     "failed": ("fail", "its log says that it failed: out of credit"),
     "cancelled": ("fail", "its log says that it was cancelled: out of credit"),

@@ -39,7 +39,7 @@ class LogFacts:
             return
         number = self._look.number_of(sample)
         is_scored = any(one.value is not None for one in sample.scores.values())
-        has_reply = sample.failure is None or sample.answer is not None or is_scored
+        has_reply = sample.failure is None or bool(sample.answer) or is_scored
         if not has_reply:
             self._journal.append(_failure(number, sample))
         else:

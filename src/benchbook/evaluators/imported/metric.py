@@ -121,7 +121,8 @@ class ImportedMetric(Metric):
             return RunVerdict(verdict="incomplete", reason=reason)
         if verdict == "fail" and self.headline is None and self.log.not_ended is None:
             gave = isinstance(counted.metric, _OfRun) and counted.metric.gave_values
-            return RunVerdict(verdict="unavailable", reason=NO_SCALE if gave else "the log has answers, and no scores")
+            held = "answers" if counted.tally.whole.n_unscored else "no answer"
+            return RunVerdict(verdict="unavailable", reason=NO_SCALE if gave else f"the log has {held}, and no scores")
         return super().decision(verdict, reason, aggregates, counted)
 
 
