@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.exchange.importing import Wanted, import_log
+from benchbook.exchange.log import LogFailure
 from benchbook.server.access import TokenFile
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
+from scored_logs import MadeLog, sample
 from server.making import Api, api_over, copied
 
 EXAMPLES = {
@@ -158,6 +161,24 @@ def with_known_ids(document: dict[str, Any]) -> dict[str, Any]:
 def test_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
     """A few questions to each operation; the slow test asks many."""
     assert asked_everything([writing], 3) == []
+
+
+@pytest.mark.slow
+def test_a_log_that_lacks_much_is_answered_as_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_address: Callable[[], str]
+) -> None:
+    """Items without a prompt or a right answer, samples without an answer or a score."""
+    held = [
+        sample("a", 1.0, references=()), sample("b", references=(), prompt=""), sample("c", 0.5),
+        sample("d", answer=None, failure=LogFailure(message="HTTP 500")), sample("e", 0.0, answer=None, limit="token"),
+    ]  # fmt: skip
+    for name in ("a", "b"):
+        import_log(MadeLog(tmp_path, held, model=None), Wanted(runs=str(tmp_path / "runs"), run_id=name))
+    monkeypatch.setitem(EXAMPLES, "run_id", ["a", "b"])
+    api = api_over(tmp_path / "runs", fresh_address())
+    assert api.json("/api/tunix/runs/a/predictions")["predictions"][0]["expected"] is None
+    assert asked_everything([api], 5) == []
+    api.app.stop()
 
 
 def test_only_who_has_a_token_for_it_is_answered(records: Path, tmp_path: Path) -> None:

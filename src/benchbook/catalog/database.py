@@ -84,7 +84,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 6  # raised with every change to a table, or to what is indexed
+VERSION = 7  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 
@@ -152,7 +152,7 @@ predictions = Table(
     Column("run_id", StoredText, ForeignKey("runs.run_id", ondelete="CASCADE"), primary_key=True),
     Column("position", BigInteger, primary_key=True, autoincrement=False),
     Column("item_id", StoredText, nullable=False),
-    Column("expected", StoredText, nullable=False),
+    Column("expected", StoredText),  # null for an item without, of an evaluator that needs none
     Column("predicted", StoredText),
     Column("correctness", Double, nullable=False),
     Column("eval_time_ms", BigInteger),

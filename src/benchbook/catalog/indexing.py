@@ -24,7 +24,7 @@ from benchbook.record.folder import Record, record_folders
 
 BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
-PredictionRow = tuple[int, str, str, str | None, float, int | None, str | None]
+PredictionRow = tuple[int, str, str | None, str | None, float, int | None, str | None]
 _COLUMNS = ("position", "item_id", "expected", "predicted", "correctness", "eval_time_ms", "own")
 _CORRECTNESS = _COLUMNS.index("correctness")
 

@@ -205,7 +205,7 @@ class _Read(NamedTuple):
 
 class _Row(msgspec.Struct):
     item_id: str
-    expected: str
+    expected: str | None
     predicted: str | None
     correctness: float
     eval_time_ms: int | None
@@ -325,9 +325,9 @@ def _rows(services: Services, run_id: str, after: int, limit: int, correctness: 
 
 def _row(row: Any) -> Any:
     _, item_id, expected, predicted, own, correctness, eval_time_ms = row
-    if "\x1a" in item_id or "\x1a" in expected or (predicted and "\x1a" in predicted):
-        item_id, expected = from_stored(item_id), from_stored(expected)
-        predicted = None if predicted is None else from_stored(predicted)
+    if any(text and "\x1a" in text for text in (item_id, expected, predicted)):
+        item_id = from_stored(item_id)
+        expected, predicted = (None if text is None else from_stored(text) for text in (expected, predicted))
     found = _Row(item_id, expected, predicted, correctness, eval_time_ms)
     if own is None:
         return found

@@ -1579,12 +1579,17 @@ export interface Place {
   note: string | null;
 }
 
-/** One row of `tunix_run_predictions`. The run's own keys stand beside these fields, where none has their name. */
+/**
+ * One row of `tunix_run_predictions`. The run's own keys stand beside these fields, where none has their name.
+ *
+ * `expected` is null only where the evaluator needs no expected answer and the item has none, `correctness` where the
+ * sample has no score.
+ */
 export interface Prediction {
   item_id: string;
-  expected: string;
+  expected: string | null;
   predicted: string | null;
-  correctness: number;
+  correctness: number | null;
   eval_time_ms: number | null;
 }
 
