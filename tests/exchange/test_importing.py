@@ -118,6 +118,12 @@ def test_an_empty_text_beside_a_failure_is_no_answer(tmp_path: Path) -> None:
     assert alone.derived.decision.reason == "the log has no answer, and no scores"
 
 
+def test_samples_that_the_log_lacks_are_unanswered_for_that(tmp_path: Path) -> None:
+    made = imported(tmp_path, [sample("a", 1.0), sample("b", 1.0), sample("b", 1.0, repeat=1)], repeats=2)
+    (why,) = made.derived.aggregates.unanswered
+    assert why.words == "1 of 4 samples is unanswered: the log does not hold it."
+
+
 NOT_ENDED = {
     "failed": ("fail", "its log says that it failed: out of credit"),
     "cancelled": ("fail", "its log says that it was cancelled: out of credit"),

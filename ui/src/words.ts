@@ -81,7 +81,7 @@ export const VERDICTS = {
   pass: "completed",
   fail: "failed",
   incomplete: "incomplete",
-  unavailable: "dry-run",
+  unavailable: "nothing scored",
 } as const;
 
 /** Why there is no value, or no interval. */

@@ -63,6 +63,7 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str
     judge: str | None = None  # its name, if there are several judges
     address: str | None = None  # None for a model without one, such as one in this process
+    by_another_tool: bool = False  # that tool asked, and its log is all that there is
 
     @property
     def words(self) -> str:
@@ -157,7 +158,8 @@ class UnansweredCauses:
         cause = cause_of(failure)
         waits = f"{count:,} of {self._n_samples:,} samples {'is' if count == 1 else 'are'}"
         if failure is None:
-            says, advice = f"{waits} unanswered: {who.words} was not asked.", ""
+            lacks = f"the log does not hold {'it' if count == 1 else 'them'}"
+            says, advice = f"{waits} unanswered: {lacks if who.by_another_tool else f'{who.words} was not asked'}.", ""
         else:
             says = f"{waits} unanswered: {said_by(who, cause, failure.detail)}"
             advice = advice_on(who, cause, failure.parameter)

@@ -109,7 +109,7 @@ VERDICTS: Mapping[str, str] = {
     "pass": "completed",
     "fail": "failed",
     "incomplete": "incomplete",
-    "unavailable": "dry-run",
+    "unavailable": "nothing scored",
 }
 
 _REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}

@@ -175,7 +175,8 @@ class Counted:
 
     def _model(self) -> Who:
         config = self.state.config
-        return who_is_asked(self.plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
+        who = who_is_asked(self.plan.candidate, "candidate", {"base_url": config.get("model_base_url")}, "model_")
+        return msgspec.structs.replace(who, by_another_tool=self.metric.was_asked_elsewhere)
 
     def _count(self, outcome: ItemOutcome, item: Item, *, clustered: bool) -> None:
         values = {name: getattr(item, name) for name in GROUPINGS}
