@@ -356,7 +356,8 @@ def _read_every_eval_ever(folder: Path) -> set[str]:
 
 WRITERS = {
     "every-eval-ever": Writer(
-        modules=("exchange/every_eval_ever/writing.py",), act=_as_every_eval_ever, kept=_read_every_eval_ever
+        modules=("exchange/every_eval_ever/writing.py",), act=_as_every_eval_ever, kept=_read_every_eval_ever,
+        seen=lambda folder: files(folder / "out"),
     ),
     "evaluation-results": Writer(
         modules=("exchange/hf_eval_results/writing.py",), act=_as_evaluation_results,
@@ -432,7 +433,7 @@ WRITERS = {
     ),
     "imported-log": Writer(
         modules=("exchange/importing.py",), prepare=_to_ask_in_a_batch, act=command(*_IMPORT_LOG),
-        again=unless("runs/run", ("verify", "run"), _IMPORT_LOG), is_slow=True,
+        again=unless("runs/run", _IMPORT_LOG, ("verify", "run")), is_slow=True,
     ),
     "harness-run": Writer(
         modules=("exchange/lm_eval/writing.py",), prepare=_to_ask_in_a_batch, act=_harness_run,

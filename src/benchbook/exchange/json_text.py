@@ -5,6 +5,7 @@ that says where it makes no sense.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -78,8 +79,12 @@ def _n_values(data: bytes) -> int:
     n = max(data.count(b","), data.count(b"[") + data.count(b"{"))
     if n <= _MOST_VALUES:
         return n
-    data = _TEXT.sub(b"", data)
-    return max(data.count(b","), data.count(b"[") + data.count(b"{"))
+    commas, brackets = data.count(b","), data.count(b"[") + data.count(b"{")
+    for match in _TEXT.finditer(data):
+        text = match[0]
+        commas -= text.count(b",")
+        brackets -= text.count(b"[") + text.count(b"{")
+    return max(commas, brackets)
 
 
 def _n_kept(pieces: Any) -> int:
@@ -106,8 +111,20 @@ def _in_pieces(form: Any) -> Any:
 def readable(data: bytes) -> bytes:
     """JSON in which what strict readers refuse are texts: NaN, Infinity and halves of characters."""
     if b"NaN" in data or b"Infinity" in data:
-        data = _BARE.sub(_as_text, data)
-    return _ESCAPE.sub(_whole, data) if b"\\ud" in data or b"\\uD" in data else data
+        data = _replaced(_BARE, data, _as_text)
+    return _replaced(_ESCAPE, data, _whole) if b"\\ud" in data or b"\\uD" in data else data
+
+
+def _replaced(pattern: re.Pattern[bytes], data: bytes, new: Callable[[re.Match[bytes]], bytes | None]) -> bytes:
+    """The same with what `new` gives for each match; None leaves it. Unlike `sub`, it holds no match but the last one:
+    of millions, they would take dozens of times as much as the data."""
+    found, kept = bytearray(), 0
+    for match in pattern.finditer(data):
+        if (text := new(match)) is not None:
+            found += data[kept : match.start()]
+            found += text
+            kept = match.end()
+    return bytes(found + data[kept:]) if kept else data
 
 
 def number_of(value: object) -> float | None:
@@ -132,10 +149,10 @@ def unreadable(error: Exception, path: str | Path, *, line: int | None = None, w
     return InputError(path, line=line, field=within or None, found=f"{NO_WHOLE_JSON}: {said}")
 
 
-def _as_text(match: re.Match[bytes]) -> bytes:
+def _as_text(match: re.Match[bytes]) -> bytes | None:
     found = match[0]
-    return found if found.startswith(b'"') else b'"' + found + b'"'
+    return None if found.startswith(b'"') else b'"' + found + b'"'
 
 
-def _whole(match: re.Match[bytes]) -> bytes:
-    return b"\\\\u" + match[1].lower() if match[1] else match[0]
+def _whole(match: re.Match[bytes]) -> bytes | None:
+    return b"\\\\u" + match[1].lower() if match[1] else None

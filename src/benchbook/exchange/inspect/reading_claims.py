@@ -13,6 +13,7 @@ from typing import Any
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectMetric, InspectResults, InspectScores
 from benchbook.exchange.inspect.reading_ours import formula_of_ours, is_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames, as_number
+from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import RECORD_DECIMALS, Claim, Formula
 from benchbook.text import quoted, shorten
 
@@ -49,7 +50,7 @@ def claims_of(header: InspectHeader, names: ScoreNames, of_parts: frozenset[str]
     if results is None:
         return ()
     made = [
-        Claim(scorer="", metric=name, value=float(value), where=f"results.{name}", formula=formula, why_not=why_not)
+        Claim(scorer="", metric=name, value=number_of(value), where=f"results.{name}", formula=formula, why_not=why_not)
         for name, value, formula, why_not in _counts(header, results)
         if value is not None
     ]
