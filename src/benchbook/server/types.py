@@ -209,9 +209,7 @@ class SampleDetail(SampleRow, frozen=True, kw_only=True):
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     """One row of `tunix_run_predictions`. The run's own keys stand beside these fields, where none has their name.
-
-    `expected` is null only where the evaluator needs no expected answer and the item has none, `correctness` where the
-    sample has no score.
+    `expected` is null where the evaluator needs none and the item has none, `correctness` where there is no score.
     """
 
     item_id: str

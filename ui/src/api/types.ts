@@ -1581,9 +1581,7 @@ export interface Place {
 
 /**
  * One row of `tunix_run_predictions`. The run's own keys stand beside these fields, where none has their name.
- *
- * `expected` is null only where the evaluator needs no expected answer and the item has none, `correctness` where the
- * sample has no score.
+ * `expected` is null where the evaluator needs none and the item has none, `correctness` where there is no score.
  */
 export interface Prediction {
   item_id: string;
