@@ -433,7 +433,7 @@ WRITERS = {
     ),
     "imported-log": Writer(
         modules=("exchange/importing.py",), prepare=_to_ask_in_a_batch, act=command(*_IMPORT_LOG),
-        again=unless("runs/run", _IMPORT_LOG, ("verify", "run")), is_slow=True,
+        again=unless("runs/run", _IMPORT_LOG, ("rescore", "run", "--reports", "none")), is_slow=True,
     ),
     "harness-run": Writer(
         modules=("exchange/lm_eval/writing.py",), prepare=_to_ask_in_a_batch, act=_harness_run,
