@@ -17,10 +17,10 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.errors import InputError
+from benchbook.exchange.ours import OURS
 from benchbook.text import quoted
 
 SCHEMA = "0.3.0"
-OURS = "benchbook"  # the key of a row's metadata, and of an aggregate's details, for what has no other place
 N_CLAIMED = "claimed_samples"  # among our own aggregate's details: how many samples the log says it has
 STATUS = "status"  # and how it stands
 _READ = {(0, 1), (0, 2), (0, 3)}

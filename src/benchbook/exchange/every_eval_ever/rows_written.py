@@ -10,7 +10,6 @@ from typing import Any
 from benchbook.canonical import storable_json
 from benchbook.exchange.every_eval_ever.form import (
     NOT_ANSWERED,
-    OURS,
     SCHEMA,
     SCORED_STILL,
     UNSCORED,
@@ -18,6 +17,7 @@ from benchbook.exchange.every_eval_ever.form import (
     sample_hash,
 )
 from benchbook.exchange.log import LogHeader, LogSample, LogScore, LogScorer, Lost
+from benchbook.exchange.ours import OURS
 from benchbook.text import storable
 
 _WORDS = {

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.exchange.every_eval_ever.form import (
     NOT_ANSWERED,
-    OURS,
     SCORED_STILL,
     UNSCORED,
     EvalRow,
@@ -23,6 +22,7 @@ from benchbook.exchange.every_eval_ever.form import (
     number_of,
 )
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
+from benchbook.exchange.ours import OURS
 
 if TYPE_CHECKING:
     from benchbook.exchange.every_eval_ever.claims import OneResult

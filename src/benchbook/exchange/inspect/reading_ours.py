@@ -13,8 +13,8 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.exchange.inspect.reading_forms import InspectHeader, InspectMetric, InspectScore
 from benchbook.exchange.log import Formula, LogFailure, LogSample, LogScore, LogScorer
+from benchbook.exchange.ours import OURS, said_of
 
-OURS = "benchbook"  # a key of a sample's metadata, of the eval's, and of a metric's parameters
 _Said = TypeVar("_Said", bound=msgspec.Struct)
 _FORMULAS = frozenset(get_args(Formula))
 
@@ -95,9 +95,8 @@ def score_of_ours(made: LogScore, score: InspectScore) -> LogScore:
 
 def sample_of_ours(made: LogSample, *, whole: bool) -> LogSample:
     """A sample with what its metadata says of it."""
-    own = made.metadata.get(OURS)
     metadata = {name: value for name, value in made.metadata.items() if name != OURS}
-    said = _of({} if own is None else own, OfSample)
+    said = said_of(made.metadata, OfSample) or OfSample()
     for name in _FIELDS:
         if name in said.fields and isinstance(metadata.get(name), str):
             setattr(made, name, metadata.pop(name))

@@ -21,9 +21,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.exchange.inspect.reading_ours import OURS
 from benchbook.exchange.inspect.writing_samples import Losses, error_as, sample_as, summary_of, usage_of
 from benchbook.exchange.log import Claim, ForeignLog, LogHeader, LogSample, LogScorer, LogStatus, Lost
+from benchbook.exchange.ours import OURS
 from benchbook.text import all_storable
 from benchbook.writing import written_new
 

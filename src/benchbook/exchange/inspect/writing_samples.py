@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from benchbook.exchange.inspect.reading_ours import OURS, OfSample
+from benchbook.exchange.inspect.reading_ours import OfSample
 from benchbook.exchange.log import LogSample, LogScore, Lost
+from benchbook.exchange.ours import OURS
 
 
 class Losses(Counter[str]):

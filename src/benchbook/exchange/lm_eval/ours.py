@@ -12,8 +12,7 @@ import msgspec
 
 from benchbook.canonical import ready
 from benchbook.exchange.log import RECORD_DECIMALS, LogFailure, LogHeader, LogSample, LogScorer, LogStatus
-
-OURS = "benchbook"  # a key of a task's metadata
+from benchbook.exchange.ours import said_of
 
 
 class OfTask(msgspec.Struct):
@@ -63,12 +62,7 @@ _IN_WHOLE = ("messages", "metadata")
 
 def task_of_ours(config: Mapping[str, Any]) -> OfTask | None:
     """All that a task's settings say of a log of ours; None for the harness's own."""
-    said = config.get("metadata")
-    own = said.get(OURS) if isinstance(said, Mapping) else None
-    try:
-        return None if own is None else msgspec.convert(own, ready(OfTask))
-    except msgspec.ValidationError:
-        return None
+    return said_of(config.get("metadata"), OfTask)
 
 
 def header_of_ours(made: LogHeader, own: OfTask) -> LogHeader:

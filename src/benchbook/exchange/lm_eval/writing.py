@@ -15,9 +15,10 @@ import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.exchange.lm_eval.files import file_name_of
-from benchbook.exchange.lm_eval.ours import OURS, OfTask
+from benchbook.exchange.lm_eval.ours import OfTask
 from benchbook.exchange.lm_eval.writing_rows import WEIGHED, MetricName, RowWriter, is_whole_number, metric_names
 from benchbook.exchange.log import Claim, ForeignLog, Formula, LogHeader, LogSample, LogScorer, Lost
+from benchbook.exchange.ours import OURS
 from benchbook.text import all_storable, plural
 from benchbook.writing import folder_made_whole, written_whole
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from benchbook.canonical import ready
 from benchbook.exchange.conversations import messages_in
 from benchbook.exchange.log import LogFailure, LogHeader, LogSample, LogScore, LogScorer
-
-OURS = "benchbook"  # a key of a result's metadata, and of the config's
-_Said = TypeVar("_Said", bound=msgspec.Struct)
+from benchbook.exchange.ours import OURS
 
 
 class OfResult(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -90,12 +87,3 @@ def scorers_of_ours(own: OfConfig, whole: str, named: str) -> Iterator[LogScorer
         if n == 0:
             yield msgspec.structs.replace(one, name=whole)
         yield msgspec.structs.replace(one, name=named + one.name)
-
-
-def said_of(metadata: Any, form: type[_Said]) -> _Said | None:
-    """The words under our own mark in metadata; None for results that others wrote."""
-    own = metadata.get(OURS) if isinstance(metadata, Mapping) else None
-    try:
-        return None if own is None else msgspec.convert(own, ready(form))
-    except msgspec.ValidationError:
-        return None

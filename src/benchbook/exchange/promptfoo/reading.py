@@ -15,10 +15,11 @@ from benchbook.errors import InputError
 from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import number_of
 from benchbook.exchange.log import Claim, ForeignLog, Formula, LogHeader, LogNote, LogSample, LogStatus
+from benchbook.exchange.ours import said_of
 from benchbook.exchange.promptfoo.claims import UnknownMetrics, claims_of_column, claims_of_file
 from benchbook.exchange.promptfoo.csv_form import CsvResults, is_header
 from benchbook.exchange.promptfoo.forms import JsonResults, LineResults, PromptColumn, ResultFile, TableResults
-from benchbook.exchange.promptfoo.ours import OfConfig, said_of, scorers_of_ours
+from benchbook.exchange.promptfoo.ours import OfConfig, scorers_of_ours
 from benchbook.exchange.promptfoo.samples import IS_ERROR, NAMED, SCORE, model_name, sample_of
 from benchbook.exchange.promptfoo.survey import ColumnSeen, Survey
 from benchbook.exchange.promptfoo.yaml_form import YamlResults

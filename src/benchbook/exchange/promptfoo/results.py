@@ -14,7 +14,8 @@ import msgspec
 
 from benchbook.exchange.conversations import as_text
 from benchbook.exchange.json_text import decoded
-from benchbook.exchange.promptfoo.ours import OfResult, said_of
+from benchbook.exchange.ours import said_of
+from benchbook.exchange.promptfoo.ours import OfResult
 
 Number = int | float | None
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")

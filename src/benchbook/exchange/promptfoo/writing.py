@@ -17,7 +17,8 @@ import msgspec
 from benchbook.canonical import storable_json
 from benchbook.errors import UsageError
 from benchbook.exchange.log import ForeignLog, LogHeader, LogSample, LogScore, LogScorer, Lost
-from benchbook.exchange.promptfoo.ours import OURS, config_of, ours_of
+from benchbook.exchange.ours import OURS
+from benchbook.exchange.promptfoo.ours import config_of, ours_of
 from benchbook.exchange.promptfoo.results import ERROR, FAILED
 from benchbook.writing import written_new
 
