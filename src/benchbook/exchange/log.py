@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -110,6 +111,17 @@ class LogHeader(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None  # for which the whole eval ended
     samples_of: tuple[str, ...] = ()  # tasks with logs of their own that hold these samples: it is a group of them
     metadata: Mapping[str, Any] = {}  # whatever else identifies it
+
+
+def created_at_of(text: str) -> str | None:
+    """A moment as `LogHeader.created_at` has it; None for a text that says none."""
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            return moment.isoformat()
+        return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError):
+        return None
 
 
 class LogScore(msgspec.Struct, kw_only=True, gc=False):

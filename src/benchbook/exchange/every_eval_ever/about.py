@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -19,7 +20,7 @@ from benchbook.exchange.every_eval_ever.form import (
     value_of_text,
 )
 from benchbook.exchange.every_eval_ever.rows import RowsRead, names_of
-from benchbook.exchange.log import Claim, LogHeader, LogScorer, LogStatus
+from benchbook.exchange.log import Claim, LogHeader, LogScorer, LogStatus, created_at_of
 
 TOOL = "every_eval_ever"
 _STATUSES: tuple[LogStatus, ...] = get_args(LogStatus)
@@ -148,16 +149,9 @@ def _time(stamp: str | None) -> str | None:
     """A time in RFC 3339, UTC; the form has seconds since 1970, and others write dates."""
     if not stamp:
         return None
-    try:
-        moment = datetime.fromtimestamp(float(stamp), UTC)
-    except (ValueError, OverflowError, OSError):
-        try:
-            moment = datetime.fromisoformat(stamp)
-        except ValueError:
-            return None
-        if moment.tzinfo is None:
-            return moment.isoformat()
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    with suppress(ValueError, OverflowError, OSError):
+        stamp = datetime.fromtimestamp(float(stamp), UTC).isoformat()
+    return created_at_of(stamp)
 
 
 def _identity(aggregate: EvalAggregate, data: SourceData) -> dict[str, Any]:

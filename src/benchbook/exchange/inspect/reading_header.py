@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from benchbook.exchange.inspect.reading_claims import claims_of, scores_of_results
@@ -11,7 +10,7 @@ from benchbook.exchange.inspect.reading_forms import InspectHeader
 from benchbook.exchange.inspect.reading_judges import InspectJudges
 from benchbook.exchange.inspect.reading_ours import is_ours, scorer_of_ours
 from benchbook.exchange.inspect.reading_values import ScoreNames
-from benchbook.exchange.log import LogHeader, LogScorer, LogStatus
+from benchbook.exchange.log import LogHeader, LogScorer, LogStatus, created_at_of
 
 _STATUS: dict[str, LogStatus] = {
     "started": "being_written",
@@ -37,7 +36,7 @@ def log_header(
         model=spec.model,
         scorers=_scorers(header, names, judged, of_parts),
         status=_STATUS.get(header.status, "not_known"),
-        created_at=_time(spec.created),
+        created_at=created_at_of(spec.created),
         dataset_version=_dataset_version(header),
         dataset=(dataset.name or dataset.location) if dataset else None,
         n_claimed=header.results.total_samples if header.results else None,
@@ -77,20 +76,6 @@ def _dataset_version(header: InspectHeader) -> str | None:
 def _version(header: InspectHeader) -> str | None:
     told = (header.eval.packages or {}).get("inspect_ai")
     return told if isinstance(told, str) else None
-
-
-def _time(text: str) -> str | None:
-    """RFC 3339, in UTC where a zone is told."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if time.tzinfo is None:
-        return time.isoformat()
-    try:
-        return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    except OverflowError:
-        return None
 
 
 def _generation(header: InspectHeader) -> dict[str, Any]:

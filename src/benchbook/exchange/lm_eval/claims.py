@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from benchbook.exchange.json_text import number_of
 from benchbook.exchange.lm_eval.results import HarnessResults, base_of_stderr
 from benchbook.exchange.log import Claim, Formula, LogScorer
 from benchbook.text import shorten
@@ -204,9 +205,5 @@ def _is_pooled(results: HarnessResults, tasks: list[str], key: str, value: float
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    found = number_of(value)
+    return found if found is not None and math.isfinite(found) else None
