@@ -85,6 +85,10 @@ class ItemError(UsageError):
         return f"{where}found {self.found}; expected {self.expected}"
 
 
+class NoReleaseGatesError(UsageError):
+    """A release gate was asked for a run whose evaluator has none."""
+
+
 class ConfigError(UsageError):
     """A setting has a value that it can't have, or lacks one that it must have."""
 

@@ -151,6 +151,10 @@ def test_a_baseline_is_set_held_against_and_cleared(folder: Path, call: Call) ->
     assert ET.parse(folder / "j.xml").getroot().get("failures") == "2"
     assert call(folder, "gate", "second", "--max-regressions", "1", "--min-score", "0.8").code == 0
     assert call(folder, "gate", "third", "--baseline", "first").code == 0
+    # An evaluator without release gates is held against the baseline, where nothing else is asked.
+    assert call(folder, "gate", "second").out == call(folder, "gate", "second", "--margin", "0.05").out
+    refused = call(folder, "gate", "second", "--by-rule")
+    assert (refused.code, "has no release gates" in refused.err) == (2, True)
     assert call(folder, "baseline", "clear").code == 0
     assert read_baseline(folder / "runs") is None
 

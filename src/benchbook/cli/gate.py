@@ -19,9 +19,10 @@ from benchbook.cli.output import (
     runs_option,
 )
 from benchbook.cli.summary import passes_gate, print_decision
+from benchbook.errors import NoReleaseGatesError
 
 if TYPE_CHECKING:
-    from benchbook.evaluators.contract import Confidence
+    from benchbook.evaluators.contract import Confidence, DerivedFiles
     from benchbook.evaluators.measured import Measured
     from benchbook.library.comparing import GateResult
     from benchbook.record.folder import Record
@@ -73,7 +74,8 @@ def gate(
 
     With --baseline, --margin, --max-regressions or --min-score it asks these instead of the release gates: is it shown
     that RUN is not worse than the baseline by more than a margin, and is it good enough? It then ends with 1 where RUN
-    is worse, 3 where RUN is not complete, and 4 where its items can't tell.
+    is worse, 3 where RUN is not complete, and 4 where its items can't tell. Where RUN's evaluator has no release gates
+    and a baseline is set, it asks this without these options, too.
 
     All is derived again from the journals: a file that was edited changes nothing.
     """
@@ -83,12 +85,27 @@ def gate(
             option = "--by-rule" if by_rule else "--confidence"
             raise click.UsageError(f"{option} is about the release gates: leave it out, or --baseline and its kin")
         ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
+    try:
+        derived = _released(record, confidence)
+    except NoReleaseGatesError:
+        if confidence is not None or by_rule or not _has_baseline(runs):
+            raise
+        ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
+    print_decision(record, derived, as_json=as_json, gated_by="rule" if by_rule else "decision")
+    ctx.exit(0 if passes_gate(derived.decision, by_rule=by_rule) else 1)
+
+
+def _released(record: Record, confidence: Confidence | None) -> DerivedFiles:
     from benchbook.evaluators.registry import evaluator_of
 
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
-        derived = evaluator_of(record).gated(record, Path(folder), confidence)
-    print_decision(record, derived, as_json=as_json, gated_by="rule" if by_rule else "decision")
-    ctx.exit(0 if passes_gate(derived.decision, by_rule=by_rule) else 1)
+        return evaluator_of(record).gated(record, Path(folder), confidence)
+
+
+def _has_baseline(runs: str) -> bool:
+    from benchbook.comparison.records import read_baseline
+
+    return read_baseline(runs) is not None
 
 
 def _gate_regressions(

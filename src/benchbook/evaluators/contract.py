@@ -13,7 +13,7 @@ import msgspec
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
-from benchbook.errors import UsageError
+from benchbook.errors import NoReleaseGatesError, UsageError
 from benchbook.evaluators.correctable import Correctable
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import RunStarted
@@ -256,10 +256,13 @@ class Evaluator(ABC):
         """All derived anew into a folder, with the decision that a release gate goes by: what is shown at `confidence`,
         or by the values alone ("none"); by default as the run was configured.
 
-        Raises: UsageError where it has no release gates; as `derive`.
+        Raises: NoReleaseGatesError; as `derive`.
         """
         del target, confidence
-        raise UsageError(f"{record.path}: {self.id} has no release gates; ask with --min-score, or --baseline")
+        raise NoReleaseGatesError(
+            f"{record.path}: {self.id} has no release gates; ask with --min-score, or --baseline, or set the run that "
+            "others are held against: `benchbook baseline set RUN`"
+        )
 
     def least_for_ready(self, confidence: float) -> Mapping[str, int]:
         """The least number of samples, or of clusters of them, with which each gate can be shown to hold: all of them
