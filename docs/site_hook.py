@@ -1,8 +1,8 @@
 """What the site does to the pages that GitHub shows as they are (a hook of mkdocs.yml; `script/site` builds).
 
-The navigation is the index of the manual (README.md): its headings, and the lists of links below them. Decisions and the
-public names of the library are listed as they are there. Links to what is no page, such as a notebook, lead to the repository,
-and the tests' directives are no part of a page.
+The navigation is the index of the manual (README.md): its headings, and the lists of links below them. Decisions and
+the public names of the library are listed as they are there. Links to what is no page, such as a notebook, lead to the
+repository, and the tests' directives are no part of a page.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ PAIRS: tuple[Degenerate, ...] = (
         "Which is better can't be told.",
     ),
     Degenerate(
-        "failed-run", "ten items, all right in A; B crashed, so it scores 0 (A3)",
+        "failed-run", "ten items, all right in A; B crashed, so it scores 0",
         lambda: (
             marks("a", "1" * 10),
             answers("b", *(answer(f"i{n}", None, error="provider_error") for n in range(10)), run_status="crashed"),
@@ -213,7 +213,7 @@ RANKINGS: tuple[Degenerate, ...] = (
     Degenerate("rank-no-common-item", "two runs without an item in both",
                lambda: (marks("a", "1" * 5), answers("b", *(answer(f"k{n}", "yes") for n in range(5)))),
                "no item that every run has a score for"),
-    Degenerate("rank-crashed", "a run that is half right, and one that crashed (A3)",
+    Degenerate("rank-crashed", "a run that is half right, and one that crashed",
                lambda: (marks("a", "10" * 10), answers("b", *(answer(f"i{n}", None) for n in range(20)),
                                                         run_status="crashed")),
                "a: rank 1, 1 to 1; b is not ranked: the run itself failed: crashed"),

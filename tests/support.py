@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).parent.parent
 CASES = Path(os.environ.get("BENCHBOOK_CASES", ROOT / "tests" / "cases"))
 SHARED = Path(os.environ.get("BENCHBOOK_SHARED", ROOT.parent / "shared"))
+
+CITED = re.compile(r"\bSPEC [A-Z]\d|\([RAPC]\d+[a-z]?[,):]|\b[RAPC]\d+\.\d+[a-z]?\b")
+"""A clause of the SPEC, as code cites it and no text for people does."""
 
 
 def cases(name: str) -> list[Any]:

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from support import CITED
+
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "benchbook"
 FILES = {path.relative_to(HOUSE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(HOUSE.rglob("*.py"))}
@@ -26,6 +28,30 @@ def texts_of(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
+
+
+def shown(tree: ast.Module) -> Iterator[str]:
+    """The texts of a module that people may see: of docstrings those of commands, and nothing for old records."""
+    commands = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    yield from (ast.get_docstring(one) or "" for one in commands if any(map(makes_a_command, one.decorator_list)))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "cited")
+    attributes = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))  # a constant's docstring
+    apart = {id(one) for one in [*attributes, *(call.args[0] for call in calls)]}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
+            yield node.value
+
+
+def makes_a_command(decorator: ast.expr) -> bool:
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(made, ast.Attribute) and made.attr in ("command", "group")
+
+
+def test_no_text_cites_a_clause() -> None:
+    """Messages say the rule in words: nobody who reads them has the SPEC."""
+    maybe = [(name, text) for name, text in FILES.items() if CITED.search(text)]
+    citing = {(name, one) for name, text in maybe for one in shown(ast.parse(text)) if CITED.search(one)}
+    assert {(name, one) for name, one in citing if name != "views/views.py"} == set()
 
 
 def test_no_file_is_longer_than_400_lines() -> None:

@@ -126,7 +126,7 @@ def test_a_decision_is_refused_where_a_judge_has_no_version(tmp_path: Path) -> N
     assert json.loads(result.record.decision.read_bytes()) == {
         "decision": None,
         "release_ready": False,
-        "reasons": ["refused: required metadata is missing (R7.1): evaluator_model_version"],
+        "reasons": ["refused: required metadata is missing: evaluator_model_version"],
         "gates": [],
     }
     assert verify(result.record).holds

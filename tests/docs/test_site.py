@@ -1,4 +1,4 @@
-"""The manual's site: it has every page, builds without a warning, fetches nothing from elsewhere, and its links lead somewhere."""
+"""The manual's site has every page, builds without a warning, fetches nothing from elsewhere; links lead somewhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 
 def test_the_navigation_is_the_index(tmp_path: Path) -> None:
-    index = "# M\n\n- [Words](no.txt)\n\n## A\n\n- [One](a/1.md): x\n\n### B\n\n- [Two](a/2.md)\n\n## Decisions\n\n- [Why](d.md)\n"
+    words = ["# M", "- [Words](no.txt)", "## A", "- [One](a/1.md): x", "### B", "- [Two](a/2.md)", "## Decisions"]
+    index = "\n\n".join([*words, "- [Why](d.md)\n"])
     (tmp_path / "README.md").write_text(index, encoding="utf-8")
     (tmp_path / "decisions").mkdir()
     (tmp_path / "decisions" / "0001-x.md").write_text("# 0001: X\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -64,6 +65,16 @@ def test_where_nothing_was_measured_that_comes_first(of: Plan, replies: list[dic
 
 
 THINK = plan(tags=("think",))
+LATER = "<think>Hm.</think>Seven.", "So: <think>Hm.</think>Seven."
+
+
+@pytest.mark.parametrize(("derivation", "clauses"), [(3, {" (R1.4)", " (R3.7)"}), (4, set())])
+def test_clauses_are_cited_before_derivation_4_alone(derivation: int, clauses: set[str]) -> None:
+    found = AnswerSigns(THINK.candidate, derivation=derivation)
+    for sample, text in enumerate(LATER):
+        found.add(Reply(sample=sample, role="candidate", text=text, latency_e2e_ms=1), text)
+    told = " ".join([*found.first_warnings(), *found.warnings()])
+    assert {*re.findall(r" \([A-Z][\d.]+\)", told)} == clauses
 
 
 @pytest.mark.parametrize(

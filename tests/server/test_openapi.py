@@ -18,6 +18,7 @@ from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from scored_logs import MadeLog, sample
 from server.making import Api, api_over, copied
+from support import CITED
 
 EXAMPLES = {
     "run_id": ["a", "b", "dry", "rubric", "live", "broken", "none"], "metric": ["loss"], "sample": [0, 1],
@@ -38,6 +39,10 @@ def test_the_document_is_whole() -> None:
             "getMe", "login", "logout", "getOpenApi", "getHealth", "getReadiness",
         }  # fmt: skip
         assert one.method == "GET" or one.name in {"login", "logout", "verifyRun"} or one.scope in ("label", "write")
+
+
+def test_it_cites_no_clause() -> None:
+    assert CITED.findall(json.dumps(openapi_document(OPERATIONS))) == []
 
 
 def test_what_is_answered_may_lack_only_what_is_unset() -> None:

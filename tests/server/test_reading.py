@@ -147,7 +147,7 @@ def test_a_refused_decision_is_said_as_reports_say_it(tmp_path: Path) -> None:  
     found = api.json("/api/v1/runs/nameless/decision")
     api.app.stop()
     assert (found["decision"], found["release_ready"]) == (None, False)
-    assert found["reasons"] == ["refused: required metadata is missing (R7.1): model_version"]
+    assert found["reasons"] == ["refused: required metadata is missing: model_version"]
     assert (found["words"]["headline"], found["words"]["tone"]) == ("No decision", "none")
     assert found["words"]["reasons"] == [{"title": "Missing metadata:", "entries": ["model_version"]}]
 

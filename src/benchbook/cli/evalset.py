@@ -29,7 +29,12 @@ def evalset() -> None:
 
 @evalset.command()
 @click.argument("files", metavar="SET...", nargs=-1, required=True)
-@click.option("--as", "profile", type=click.Choice(_PROFILES), help="What the set has to be made of; default: SPEC A8.")
+@click.option(
+    "--as",
+    "profile",
+    type=click.Choice(_PROFILES),
+    help="What the set has to be made of; by default any number of items, each with the fields of `score`.",
+)
 @json_option
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for editors and CI.")
 @click.pass_context

@@ -35,7 +35,7 @@ _COUNTED = ("section", "category", "difficulty")
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table of `profiles.toml`, whose comments explain the fields; None and empty values require nothing."""
 
-    name: str = "A8"
+    name: str = ""
     n_items: int | None = None
     counts: Mapping[str, Mapping[str, int]] = {}
     every: tuple[str, ...] = ()

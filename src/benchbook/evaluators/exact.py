@@ -129,7 +129,7 @@ def _value(text: str) -> tuple[bool, str, int] | None:
 
 
 class RepeatSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """R7.3: mean and standard deviation over the repeats of one aggregate; null for fewer than two."""
+    """Mean and standard deviation over the repeats of one aggregate (R7.3); null for fewer than two."""
 
     aggregate: str
     per_repeat: list[float | None]

@@ -16,7 +16,7 @@ from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
 
 
 class JudgeAlone(Made, frozen=True, kw_only=True):
-    """The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
+    """The run as it would be with this judge alone; rates and means are those of every run, with those of the criteria
     that the rubric shows."""
 
     __slots__ = ()

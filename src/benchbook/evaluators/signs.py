@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchbook.ask.requests import RolePlan
+from benchbook.evaluators.derivation import DERIVATION, cited
 from benchbook.record.facts import Reply
 
 # The marks that models put around their thoughts: <think>, </think>, [THINK], ◁think▷, <|channel|>analysis.
@@ -25,10 +26,18 @@ _THOUGHTS = re.compile(
 class AnswerSigns:
     """Counts answers by what they show, while their samples go by. `done` is what was done with them: `judged`."""
 
-    def __init__(self, model: RolePlan, unmeasured: tuple[str, ...] = (), *, done: str = "judged") -> None:
+    def __init__(
+        self,
+        model: RolePlan,
+        unmeasured: tuple[str, ...] = (),
+        *,
+        done: str = "judged",
+        derivation: int = DERIVATION,
+    ) -> None:
         self._model = model
         self._unmeasured = unmeasured
         self._done = done
+        self._derivation = derivation
         self._n_replies = self._n_with_tokens = self._n_with_latency = 0
         self._n_cut_before_text = self._n_text_apart = 0
         self._marks: Counter[tuple[str, str | None]] = Counter()  # as it stands in the answer, and the tag's name
@@ -60,14 +69,15 @@ class AnswerSigns:
         lacking = [name for name, n in measured.items() if not n and name not in self._unmeasured]
         if not lacking:
             return
+        why = f"so that no sample can pass{cited('R1.4', self._derivation)}"
         if self._model.provider == "recorded":
             names = ", ".join(f'"{name}"' for name in lacking)
             yield (
-                f"The recorded outputs tell no {' and no '.join(lacking)}, so that no sample can pass (R1.4). If that "
-                f"was never measured, declare it: unmeasured = [{names}]."
+                f"The recorded outputs tell no {' and no '.join(lacking)}, {why}. If that was never measured, declare "
+                f"it: unmeasured = [{names}]."
             )
         elif "tokens" in lacking:
-            yield "No usage came from the model's server: tokens are not measured, so that no sample can pass (R1.4)."
+            yield f"No usage came from the model's server: tokens are not measured, {why}."
 
     def warnings(self) -> Iterator[str]:
         for (mark, tag), n in sorted(self._marks.items(), key=lambda pair: (-pair[1], pair[0][0])):
@@ -88,7 +98,8 @@ class AnswerSigns:
         if tag is None:
             return "; have the server send them apart"
         if tag in self._model.reasoning_tags:
-            return f", for it does not begin with <{tag}>…</{tag}> (R3.7); have the server send them apart"
+            declared = f"<{tag}>…</{tag}>{cited('R3.7', self._derivation)}"
+            return f", for it does not begin with {declared}; have the server send them apart"
         return f'; declare model_reasoning_tags = ["{tag}"], or have the server send them apart'
 
 

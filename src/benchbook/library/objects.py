@@ -178,7 +178,7 @@ class RubricRun(TypedRun[RubricManifest, AggregatesFile, Decision | None]):
 
 
 class CorrectnessRun(TypedRun[CorrectnessManifest, CorrectnessAggregates, RunVerdict]):
-    """An `answer_correctness@v1` run: the scorecard of A4, its interval, why items missed (A7), and whether the run
+    """An `answer_correctness@v1` run: the scorecard, its interval, why items missed (A7), and whether the run
     itself held (SPEC A3)."""
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class CorrectnessRun(TypedRun[CorrectnessManifest, CorrectnessAggregates, RunVer
 
 
 class ChecksRun(TypedRun[ChecksManifest, ChecksAggregates, Decision | RunVerdict]):
-    """A run under checks, those that are shipped or a user's own: the scorecard of A4, what passed check by check, and
+    """A run under checks, those that are shipped or a user's own: the scorecard, what passed check by check, and
     whether the run itself held (SPEC A3); where the spec has gates, whether it may be released."""
 
     def __repr__(self) -> str:
@@ -195,7 +195,7 @@ class ChecksRun(TypedRun[ChecksManifest, ChecksAggregates, Decision | RunVerdict
 
 
 class ScorerRun(TypedRun[ScorerManifest, ScorerAggregates, RunVerdict]):
-    """A run that a function of the user's own scored (`@bb.scorer`): the scorecard of A4, what passed, what could not
+    """A run that a function of the user's own scored (`@bb.scorer`): the scorecard, what passed, what could not
     be scored and why, the means of what was named, and whether the run itself held (SPEC A3)."""
 
     @cached_property

@@ -21,7 +21,7 @@ class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """A7's diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score."""
+    """A diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score."""
 
     n_a: int
     n_b: int
@@ -140,7 +140,7 @@ class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistorySummary(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (A7's diagnosis)."""
+    """Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (in the answer)."""
 
     by: Literal["correct", "contained"]
     runs: tuple[str, ...]

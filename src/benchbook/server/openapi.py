@@ -19,6 +19,7 @@ from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
 from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
 
 _REF = "#/components/schemas/{name}"
+_CITED = re.compile(r"\s\((?:SPEC )?[A-Z]\d+[\w.]*(?:, [A-Z]\d+[\w.]*)*\)")  # clauses, for who reads the code
 
 
 def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
@@ -26,6 +27,9 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
     asked = [one.query for one in operations] + [one.body for one in operations if isinstance(one.body, type)]
     kinds = list(dict.fromkeys([Problem, *asked, *(kind for one in operations for kind in one.answers)]))
     found, schemas = msgspec.json.schema_components(kinds, ref_template=_REF)
+    for schema in schemas.values():
+        if "description" in schema:
+            schema["description"] = _CITED.sub("", schema["description"])
     schema_of = dict(zip(kinds, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:

@@ -66,7 +66,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
-        summary="manifest.json: who, what, when, with what (R7.1).", handler=runs.get_manifest,
+        summary="manifest.json: who, what, when, with what.", handler=runs.get_manifest,
         answers=tuple(one.manifest for one in _TYPES),
     ),
     Operation(
@@ -124,7 +124,7 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── predictions ──────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path="/api/tunix/runs/{run_id}/predictions", name="getTunixPredictions",
-        summary="Per-item predictions in source 004's form (A5), or why there are none (A6).",
+        summary="Per-item predictions of a scored run, or why there are none.",
         handler=predictions.tunix_predictions, quick=predictions.kept_predictions, query=questions.PredictionsAsked,
         answers=(types.PredictionsOfRun, types.PredictionsUnavailable), tag="predictions",
     ),
@@ -175,7 +175,7 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/comparisons", name="comparePair",
-        summary="Two runs: scores, the paired difference, what was measured differently, counts by class (A11).",
+        summary="Two runs: scores, the paired difference, what was measured differently, counts by class.",
         handler=comparisons.get_pair, query=questions.ItemAsked, answers=(comparison_types.Pair,), heavy=True,
         tag="comparisons",
     ),
@@ -249,7 +249,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/judges/{{run_id}}", name="getJudges",
-        summary="What an experiment says of its judges and targets (P6).", handler=judging.get_judges,
+        summary="What an experiment says of its judges and targets.", handler=judging.get_judges,
         answers=tuple(judging_types.judges_answer(one.aggregates) for one in _TYPES if one.is_experiment), tag="judges",
     ),
     Operation(
@@ -259,7 +259,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/evaluations/{{sample}}", name="getEvaluation",
-        summary="One evaluation, whole, with its evidence in the judged text (P4.1).", handler=judging.get_evaluation,
+        summary="One evaluation, whole, with its evidence in the judged text.", handler=judging.get_evaluation,
         query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -82,7 +82,7 @@ def test_the_scorecard_counts_items_without_a_prediction(record: Record) -> None
     assert (file["interval"]["method"], round(file["interval"]["low"], 7), round(file["interval"]["high"], 7)) == (
         "wilson", 0.1176208, 0.7692757
     )  # fmt: skip
-    assert file["warnings"] == ["1 of 5 items have no prediction; each counts 0.0 (SPEC A3)."]
+    assert file["warnings"] == ["1 of 5 items have no prediction; each counts 0.0."]
     assert json.loads(record.decision.read_bytes()) == {"reason": None, "verdict": "pass"}
 
 
@@ -266,7 +266,7 @@ def test_missing_is_counted_once_and_by_one_rule(tmp_path: Path) -> None:
     file = made.derived.aggregates
     assert (file.n_scored, file.n_skipped, file.n_unanswered, file.misses["no_prediction"]) == (1, 4, 0, 4)
     assert [(one.n_items, one.n_scored) for one in file.section] == [(5, 1)]
-    assert file.warnings == ["4 of 5 items have no prediction; each counts 0.0 (SPEC A3)."]
+    assert file.warnings == ["4 of 5 items have no prediction; each counts 0.0."]
     assert [row["predicted"] for row in rows_of(made.record)] == ["", "\t", "2\nAnswer: ", "2", None]
     assert verify(made.record).holds
 

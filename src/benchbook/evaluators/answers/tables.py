@@ -29,7 +29,7 @@ from benchbook.evaluators.answers.scorecard import (
     failed_scorecard,
 )
 from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
-from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
+from benchbook.evaluators.derivation import ONLY_THE_MODEL, cited, derivation_of
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.intervals import Interval
@@ -119,7 +119,7 @@ class Counted:
         self.score = Sums(self.metric.is_rate)
         self.measured = {name: Sums(is_rate) for name, is_rate in self.metric.rates.items()}
         self.causes = UnansweredCauses(self.plan.n_samples)
-        self.signs = AnswerSigns(self.plan.candidate, done="scored")
+        self.signs = AnswerSigns(self.plan.candidate, done="scored", derivation=self.derivation)
 
     @property
     def derivation(self) -> int:
@@ -255,9 +255,11 @@ class Counted:
     def _warnings(self, card: Scorecard) -> Iterator[str]:
         if n := self.tally.whole.n_unanswered:
             what = "left out of the score until they are answered" if self.tally.whole.n_left_out else "each counts 0.0"
-            yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what} (SPEC R1.3b)."
+            clause = cited("SPEC R1.3b", self.derivation)
+            yield f"{n} of {card.n_items} items are unanswered ({self._causes()}): {what}{clause}."
         if card.n_skipped:
-            yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0 (SPEC A3)."
+            clause = cited("SPEC A3", self.derivation)
+            yield f"{card.n_skipped} of {card.n_items} items have no prediction; each counts 0.0{clause}."
         yield from training_warnings(self.state.started)
         if n := self.signs.n_cut_and_judged:
             yield f"{n} {'answer was' if n == 1 else 'answers were'} cut by max_tokens, and scored so."

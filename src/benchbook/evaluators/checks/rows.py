@@ -30,7 +30,7 @@ class CheckCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChecksAggregates(Scorecard, frozen=True, kw_only=True):
-    """aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed, check by check.
+    """aggregates.json: the scorecard over the items' scores, and beside it what passed, check by check.
 
     `intervals` has those of `primary_score`, `pass_rate`, `no_prediction_rate` and of `<check>_mean` for each check;
     their bounds are null where the run failed.

@@ -80,8 +80,7 @@ def _refuse_missing(expected: pl.Series) -> None:
     missing = expected.is_null() | (expected.str.strip_chars(WHITE_SPACE) == "")
     if missing.any():
         raise UsageError(
-            f"row {missing.arg_true()[0] + 1}: the expected answer is missing: an error in the eval set, not a score "
-            "(SPEC A3)"
+            f"row {missing.arg_true()[0] + 1}: the expected answer is missing: an error in the eval set, not a score"
         )
 
 

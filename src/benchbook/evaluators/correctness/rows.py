@@ -18,7 +18,7 @@ AskedCorrectnessRow = answer_row(_OWN | {"fact_seq": [CAUSE]}, {"expected": str}
 
 
 class CorrectnessAggregates(Scorecard, frozen=True, kw_only=True):
-    """aggregates.json: the scorecard of A4, with the score's interval and the reasons why items missed (A7)."""
+    """aggregates.json: the scorecard, with the score's interval and the reasons why items missed (A7)."""
 
     spec: str
     n_correct: int

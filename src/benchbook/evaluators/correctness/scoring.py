@@ -77,5 +77,5 @@ def _wanted(expected: str | None) -> str:
     """
     wanted = normalize(expected or "")
     if not wanted:
-        raise UsageError("the expected answer is missing: an error in the eval set, not a score (SPEC A3)")
+        raise UsageError("the expected answer is missing: an error in the eval set, not a score")
     return wanted

@@ -53,7 +53,7 @@ class ScorerMean(NamedMean, frozen=True, kw_only=True):
 
 
 class ImportedAggregates(Scorecard, frozen=True, kw_only=True):
-    """aggregates.json: the scorecard of A4 over the items that have a score, and beside it what passed.
+    """aggregates.json: the scorecard over the items that have a score, and beside it what passed.
 
     `intervals` has those of `primary_score` and `pass_rate`. `scorers` has each of the log's, by name.
     """

@@ -111,7 +111,7 @@ def score_of(row: EvaluationRow, name: str) -> int:
     """A valid row's score, of a dimension or `overall_score`."""
     score: int | None = getattr(row, name)
     if score is None:
-        raise ValueError(f"{name} is not scored: only valid evaluations enter statistics of scores (P4.2)")
+        raise ValueError(f"{name} is not scored: only valid evaluations enter statistics of scores")
     return score
 
 

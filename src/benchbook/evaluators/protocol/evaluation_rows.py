@@ -152,7 +152,7 @@ GapReason = Literal["no_text", "not_judged", "unanswered", "not_asked"]
 
 
 class CoverageGap(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of the evaluation set with no evaluation (P4, INCOMPLETE_COVERAGE of the set).
+    """A cell of the evaluation set with no evaluation (`INCOMPLETE_COVERAGE` of the set).
 
     Where it is merely not there yet, because the judge was not reached (`unanswered`) or not asked so far, it has no
     flag (R1.3b).

@@ -182,7 +182,7 @@ class RejectedEvaluations:
         elif self._row.is_enough_with(one):
             return (
                 f"{REJECTED_IN_A_ROW} replies of the judge {self._names[judge]} in a row can't be read ({one.said}). "
-                f"What may mend it: {one.mended}. An evaluation that can't be read is final (P4): start a new "
-                "experiment with it"
+                f"What may mend it: {one.mended}. A judge is not asked again for an evaluation that can't be read: "
+                "start a new experiment with it"
             )
         return None

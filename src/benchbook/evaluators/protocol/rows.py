@@ -59,7 +59,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MethodCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many evaluations there are by one method, and what became of them (P4.2: the invalid ones are counted)."""
+    """How many evaluations there are by one method, and what became of them (the invalid ones are counted, too)."""
 
     method: str
     n: int
@@ -241,7 +241,7 @@ class JudgeLedger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProtocolAggregates(msgspec.Struct, frozen=True, kw_only=True):
-    """aggregates.json: the counts, and the analysis of P6."""
+    """aggregates.json: the counts, and the analysis."""
 
     spec: str
     n_outputs: int  # of the set

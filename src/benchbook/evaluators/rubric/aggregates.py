@@ -232,7 +232,7 @@ def _share_of(name: str, number: int, at: int, end: Literal["n_lowest", "n_highe
 
 
 class RubricAggregates(Made, frozen=True, kw_only=True):
-    """The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds."""
+    """The aggregates. Rates and means are null where nothing was counted; latencies in milliseconds."""
 
     # Those of the criteria go by the rubric; `aggregates_type` makes the struct.
 

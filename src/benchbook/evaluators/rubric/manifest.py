@@ -9,7 +9,7 @@ import msgspec
 
 from benchbook.ask.identity import floating_of, model_version
 from benchbook.evaluators.candidate import FOUR_PARAMS
-from benchbook.evaluators.derivation import derivation_of
+from benchbook.evaluators.derivation import cited, derivation_of
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.rows import PanelJudge, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.spec import RubricSpec
@@ -96,11 +96,12 @@ def undeclared(plan: Plan, declared_params: Mapping[str, Any]) -> list[str]:
     return [*template, *params]
 
 
-def refusal(manifest: RubricManifest) -> dict[str, Any]:
+def refusal(manifest: RubricManifest, derivation: int) -> dict[str, Any]:
     """decision.json where no decision is made."""
+    lacking = f"required metadata is missing{cited('R7.1', derivation)}"
     return {
         "decision": None,
         "release_ready": False,
-        "reasons": [f"refused: required metadata is missing (R7.1): {', '.join(manifest.missing_metadata)}"],
+        "reasons": [f"refused: {lacking}: {', '.join(manifest.missing_metadata)}"],
         "gates": [],
     }

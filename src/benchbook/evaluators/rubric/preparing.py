@@ -283,7 +283,7 @@ def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
         expected = "nothing with until_decided: its own error takes the place of bounds"
         raise ConfigError("confidence", str(config.confidence), expected)
     if config.unmeasured and config.against is None:
-        expected = "nothing with until_decided: such a run can't be READY (R1.4)"
+        expected = "nothing with until_decided: such a run can't be READY"
         raise ConfigError("unmeasured", ", ".join(config.unmeasured), expected)
     error = DEFAULT_ERROR if config.error is None else config.error
     return UntilDecided(error=error, seed=config.order_seed or 0, method=METHOD)
@@ -314,9 +314,9 @@ def _check_roles(config: RunConfig, plan: Plan) -> None:
             raise ConfigError(role.setting, judge.model_id, "a judge that can be asked")
     asked_for = [name for name in plan.unmeasured if name != "cost"]  # of which a price may be lacking anywhere
     if asked_for and plan.candidate.provider != "recorded":
-        raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs (R1.4)")
+        raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs: of others it is measured")
     if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
-        raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later (R7.2)")
+        raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later")
     if plan.benchmark:
         if unknown := undeclared(plan, config.model_params):
             expected = f"{', '.join(unknown)}, as the outputs were made (null for a parameter that was not set)"

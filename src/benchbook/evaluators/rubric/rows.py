@@ -115,7 +115,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ItemAgreement(msgspec.Struct, frozen=True, kw_only=True):
-    """R7.3: how often the repeats of an item agree."""
+    """How often the repeats of an item agree (R7.3)."""
 
     n_items: int  # items with at least two scored repeats
     same_answer: int  # all repeats gave the same text

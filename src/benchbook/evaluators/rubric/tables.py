@@ -117,7 +117,8 @@ def derive(
         if not manifest_without_files.missing_metadata:
             decision = _decision(counts, aggregates, confidence)
         write_file(target / "aggregates.json", pretty_json(aggregates), synced=False)
-        write_file(target / "decision.json", pretty_json(decision or refusal(manifest_without_files)), synced=False)
+        found = decision or refusal(manifest_without_files, counts.derivation)
+        write_file(target / "decision.json", pretty_json(found), synced=False)
     manifest = msgspec.structs.replace(manifest_without_files, derived=hashes_of(target, DERIVED_FILES))
     digest = write_manifest(target, msgspec.to_builtins(manifest))
     return Derived(msgspec.structs.replace(manifest, manifest_sha256=digest), aggregates, decision)
@@ -158,7 +159,7 @@ class _Counts:
         self._rows = Rows(plan, spec, caused=self.derivation >= ONLY_THE_MODEL)
         self.repeats = RepeatCounts(self.plan.n_items, self.plan.repeats)
         self.slices = Slices(spec)
-        self.signs = AnswerSigns(self.plan.candidate, spec.not_limited)
+        self.signs = AnswerSigns(self.plan.candidate, spec.not_limited, derivation=self.derivation)
         self.rejected = RejectedCounts(judge_names(self.plan))
         self.given: dict[str, Given] = {name: Counter() for name in judge_names(self.plan)}
         self.unscored: Counter[str] = Counter()

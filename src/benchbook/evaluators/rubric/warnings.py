@@ -213,7 +213,7 @@ class RejectedReplies:
             if self._row.is_enough_with(one):
                 return (
                     f"both replies of the {self._names[one.judge]} were rejected for {REJECTED_IN_A_ROW} answers in a "
-                    f"row ({one.said}). What may mend it: {one.mended}. Two rejected replies are final (R3.5): "
+                    f"row ({one.said}). What may mend it: {one.mended}. A judge is asked twice at most: "
                     "start a new run with it"
                 )
         return None

@@ -20,7 +20,7 @@ ScorerRow = answer_row({
 
 
 class ScorerAggregates(Scorecard, frozen=True, kw_only=True):
-    """aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed.
+    """aggregates.json: the scorecard over the items' scores, and beside it what passed.
 
     `intervals` has those of `primary_score` and `pass_rate`; their bounds are null where the run failed. `unscored` has
     the most frequent reasons first, `values` the first numbers that were named.
