@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 # C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
@@ -67,6 +68,20 @@ def sentence(text: str) -> str:
 def plural(n: int, one: str, many: str | None = None) -> str:
     """A count and its noun: `1 sample`, `1,234 samples`."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a word was most likely meant to be; None where none is near."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1) if len(word) < 64 else []  # its time grows with the length
+    return close[0] if close else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'run'?`, for the end of a message; empty where no known word is near."""
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {quoted(near)}?"
 
 
 def _is_unseen(character: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.cli.main import COMMANDS
+from benchbook.cli.commands import COMMANDS
 from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import GOOD_VERDICT, ScriptedServer, always_good, running
 from support import CASES

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import pytest
 
-from benchbook.cli.main import COMMANDS
+from benchbook.cli.commands import COMMANDS
 from benchbook.cli.main import benchbook as main_group
 from running import benchbook, benchbook_here, options, run, write_items
 from scripted_server import OK_JUDGE, always_good, running

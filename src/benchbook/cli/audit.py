@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json
 from benchbook.text import visible
 
@@ -19,7 +20,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("log")
+@click.argument("log", shell_complete=complete_file)
 @click.option("--tool", help="The tool whose log it is, where the file alone does not say it.")
 @click.option("--html", type=_file, metavar="FILE", help="Write a page that needs nothing but itself.")
 @click.option("--markdown", type=_file, metavar="FILE", help="Write Markdown.")

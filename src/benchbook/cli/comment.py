@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from benchbook.cli.completion import complete_run
 from benchbook.cli.gate import measured_names
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.cli.summary import rows_of
@@ -28,7 +29,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @click.command()
 @run_argument
-@click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`, if any.")
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    help="Hold RUN against this one; default: `benchbook baseline set`, if any.",
+    shell_complete=complete_run,
+)
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True), help="As for `benchbook gate`.")
 @click.option("--max-regressions", type=click.IntRange(min=0), help="As for `benchbook gate`.")
 @click.option("--allow-different", metavar="NAMES", help="As for `benchbook gate`.")

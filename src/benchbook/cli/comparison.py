@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbook.cli.completion import complete_run
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.errors import UsageError
 from benchbook.text import visible
@@ -19,7 +20,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("names", metavar="A B [C]...", nargs=-1, required=True)
+@click.argument("names", metavar="A B [C]...", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--margin", type=float, help="Say whether B is not worse than A by more than this, such as 0.02.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
@@ -138,7 +139,7 @@ def clear(runs: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("names", metavar="[RUN]...", nargs=-1)
+@click.argument("names", metavar="[RUN]...", nargs=-1, shell_complete=complete_run)
 @click.option("--evalset", help="An eval set's id or hash; by default the newest record's.")
 @click.option(
     "--confidence",

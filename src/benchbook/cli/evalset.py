@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file, complete_set
 from benchbook.cli.output import json_option, json_text, print_json, print_table
-from benchbook.text import plural, shorten, visible
+from benchbook.text import did_you_mean, plural, shorten, visible
 
 if TYPE_CHECKING:
     from benchbook.evalsets.evalset import EvalSetDifference
@@ -28,7 +29,7 @@ def evalset() -> None:
 
 
 @evalset.command()
-@click.argument("files", metavar="SET...", nargs=-1, required=True)
+@click.argument("files", metavar="SET...", nargs=-1, required=True, shell_complete=complete_set)
 @click.option(
     "--as",
     "profile",
@@ -80,7 +81,7 @@ def _print_findings(findings: Iterable[Finding]) -> set[Code]:
 
 
 @evalset.command()
-@click.argument("file", metavar="SET")
+@click.argument("file", metavar="SET", shell_complete=complete_set)
 @json_option
 def show(file: str, as_json: bool) -> None:
     """Show what SET is made of: how many items of each section, category and difficulty."""
@@ -105,8 +106,8 @@ def show(file: str, as_json: bool) -> None:
 
 
 @evalset.command()
-@click.argument("before", metavar="SET_A")
-@click.argument("after", metavar="SET_B")
+@click.argument("before", metavar="SET_A", shell_complete=complete_set)
+@click.argument("after", metavar="SET_B", shell_complete=complete_set)
 @click.option("--exit-code", "says_so", is_flag=True, help="End with 1 where the sets differ.")
 @json_option
 @click.pass_context
@@ -138,7 +139,7 @@ def _print_difference(found: EvalSetDifference) -> None:
 
 
 @evalset.command()
-@click.argument("file", metavar="FILE.jsonl")
+@click.argument("file", metavar="FILE.jsonl", shell_complete=complete_file)
 @click.option("--for", "kind", type=click.Choice(_KINDS), default=_KINDS[0], show_default=True, help="The evaluator.")
 @json_option
 def new(file: str, kind: str, as_json: bool) -> None:
@@ -188,6 +189,7 @@ def _path_of(file: str) -> Path:
         return shipped_path(name)
     raise UsageError(
         f"{file}: no such file, and no set of that name is shipped; there are {', '.join(shipped_names())}"
+        f"{did_you_mean(file, (f'@{one}' for one in shipped_names()))}"
     )
 
 

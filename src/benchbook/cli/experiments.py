@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json, runs_option
 from benchbook.cli.progress import shown_progress
 from benchbook.errors import RunStoppedError, UsageError
@@ -105,7 +106,7 @@ def _plan_ready(spec: str | None, confidence: float | None, as_json: bool) -> No
 
 
 @click.command()
-@click.argument("config", metavar="CONFIG.toml")
+@click.argument("config", metavar="CONFIG.toml", shell_complete=complete_file)
 @click.option("--spec", help="Another evaluator than the config's; FILE.py:function for one of your own (it is run).")
 @click.option("--dry-run", is_flag=True, help="Say which runs there would be, and ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress, no table: only what goes wrong.")

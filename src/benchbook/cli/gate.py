@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_run
 from benchbook.cli.output import (
     asked_confidence,
     by_rule_option,
@@ -37,7 +38,12 @@ if TYPE_CHECKING:
     help="Decide by what is shown at this confidence; none: by the values alone. Default: as the run was configured.",
 )
 @by_rule_option
-@click.option("--baseline", metavar="RUN", help="Hold RUN against this one; default: `benchbook baseline set`.")
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    help="Hold RUN against this one; default: `benchbook baseline set`.",
+    shell_complete=complete_run,
+)
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True),

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json
 from benchbook.cli.summary import print_run, reported_json
 from benchbook.errors import ConfigError, InputError
@@ -13,7 +14,7 @@ from benchbook.text import visible
 
 
 @click.command("import")
-@click.argument("path")
+@click.argument("path", shell_complete=complete_file)
 @click.option("--tool", help="The tool whose log it is, where the file alone does not say it.")
 @click.option("--scorer", help="The scorer whose values are the record's score; by default the first on a known scale.")
 @click.option("--scale", metavar="LOW:HIGH", help="That scorer's scale, where the log does not say it; 0:1 by default.")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file
+from benchbook.cli.help import SectionedCommand
 from benchbook.cli.judge_import import (
     LISTED,
     WIDTH,
@@ -22,7 +24,7 @@ from benchbook.cli.judge_import import (
 )
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
-from benchbook.cli.settings import given_settings, move_judge_option, options_of
+from benchbook.cli.settings import given_settings, move_judge_option, options_of, resume_option
 from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
 from benchbook.errors import UsageError
 from benchbook.text import one_line, shorten
@@ -216,8 +218,18 @@ _SHARED = (
 _FROZEN = ("spec", "set", "judges", "prompts", "task", "same_model", "evidence", "repeats", "probes")
 
 
-@judge.command()
-@click.argument("config", required=False, metavar="[CONFIG.toml]")
+_OWN = {"What is judged": ("set", "judges", "prompts", "task", "spec", "repeats", "evidence", "probes", "same_model")}
+_EXAMPLES = (
+    (
+        "benchbook judge run --set judged --prompts prompts.csv --judge openai/gpt-4.1@2025-04-14 --dry-run",
+        "say what would be asked, and ask nothing",
+    ),
+    ("benchbook judge run --resume runs/RUN_ID", "go on where it ended"),
+)
+
+
+@judge.command(cls=SectionedCommand, own=_OWN, examples=_EXAMPLES)
+@click.argument("config", required=False, metavar="[CONFIG.toml]", shell_complete=complete_file)
 @click.option("--set", "set", metavar="FOLDER", help="The evaluation set, made by `benchbook judge init`.")
 @spec_option
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A judge: provider/name@version; repeat.")
@@ -230,7 +242,7 @@ _FROZEN = ("spec", "set", "judges", "prompts", "task", "same_model", "evidence",
 @click.option("--repeats", type=int, help="How often each judge judges each output.")
 @click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
-@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@resume_option
 @move_judge_option
 @send_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")

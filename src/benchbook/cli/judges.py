@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file, complete_run
 from benchbook.cli.output import (
     confidence_option,
     find_record,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("spec", metavar="SPEC")
-@click.argument("file", metavar="FILE.jsonl")
+@click.argument("file", metavar="FILE.jsonl", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help="Accepted as by every command: the output is JSON lines anyway.")
 def parse(spec: str, file: str, as_json: bool) -> None:
     """Read judges' replies under SPEC (rubric@v1, judge_protocol@v1, or a folder) and say what each is worth.
@@ -147,7 +148,7 @@ def panel(run: str | None, everything: bool, seed: int, runs: str, as_json: bool
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @click.option("--by", multiple=True, metavar="COLUMN", help="Tell verdicts apart by this column too; repeat.")
 @confidence_option
 @json_option
@@ -171,7 +172,7 @@ def position(file: str, by: tuple[str, ...], confidence: float, as_json: bool) -
 
 
 @click.command()
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.option("--labels", required=True, metavar="DIR", help="The folder with people's labels.")
 @click.option("--judge", metavar="NAME", help="Of a judged experiment: whose scores; by default its only judge's.")
 @confidence_option

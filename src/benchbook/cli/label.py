@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbook.cli.completion import complete_file, complete_folder, complete_run
 from benchbook.cli.output import find_record, json_option, print_json, runs_option
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.text import visible
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from benchbook.labels.session import Question
     from benchbook.record.facts import Label
 
-_folder_argument = click.argument("folder", metavar="DIR")
+_folder_argument = click.argument("folder", metavar="DIR", shell_complete=complete_folder)
 _labeller_option = click.option("--labeller", required=True, help="Who labels: the same name every time.")
 
 
@@ -30,7 +31,7 @@ def label() -> None:
 
 
 @label.command()
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.option("--n", type=int, default=100, show_default=True, help="How many samples to draw.")
 @click.option(
     "--stratify",
@@ -92,7 +93,7 @@ def export(folder: str, labeller: str | None, disputed: bool) -> None:
 
 @label.command(name="import")
 @_folder_argument
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @click.option("--labeller", help="Who labelled; by default the file's column of that name says.")
 @click.option("--adjudicate", "adjudicates", is_flag=True, help="The scores settle what two people scored differently.")
 @json_option

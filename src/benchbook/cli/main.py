@@ -1,4 +1,4 @@
-"""The command group. A command's module is imported when it is called, so that the start stays quick.
+"""The program: its commands, and how a mistake of its user ends.
 
 Standard streams are prepared so that nothing breaks: whatever the locale or the reader, and even without any.
 """
@@ -12,100 +12,14 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from typing import Any, TextIO
 
 import click
 
+from benchbook.cli.commands import LazyGroup
 from benchbook.errors import BenchbookError, OutputError
 
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
-
-# Command -> what it is for. Its function has the same name, but for `import`, which is a word of Python's.
-COMMANDS: Mapping[str, str] = {
-    "audit": "Compute each number of another tool's log again from its samples.",
-    "baseline": "Set, show or clear the run that others are held against.",
-    "calibrate": "Hold a run's judge against people's labels, and correct the numbers for its errors.",
-    "catalog": "Index records in a database, for lists and leaderboards.",
-    "checks": "Make evaluators of your own, without a judge.",
-    "comment": "Put a run on the change that it is for: a comment, SARIF, annotations.",
-    "compare": "Say what regressed and what improved between runs, item by item.",
-    "demo": "Evaluate a small local model on a shipped eval set, start to end.",
-    "doctor": "Show what is installed, which providers answer, and how a config reads.",
-    "evalset": "Validate, show, compare or start eval sets.",
-    "experiment": "Take the runs of one experiment together, its plans side by side.",
-    "export": "Write a run in another tool's form, or as a table.",
-    "gate": "Exit 0 only if a run is READY.",
-    "grid": "Run one experiment over several models, prompts or other settings.",
-    "import": "Make records of other tools' logs.",
-    "init": "Write a commented config file to start from.",
-    "judge": "Make an evaluation set of outputs, or bring in judgements that were made elsewhere.",
-    "label": "Draw a run's samples for people to label, and bring their labels back.",
-    "leaderboard": "Rank runs, and say which can't be told from the best.",
-    "panel": "Show a panel of judges: how they agree, and what a person should look at first.",
-    "parse": "Read judges' replies strictly, one JSON line each.",
-    "plan": "Say how many items a comparison needs, before it is run.",
-    "position": "Say of judges of pairs whether the answer wins, or the place in which it was shown.",
-    "protocol": "Make a judge protocol of your own: dimensions, verdicts, evidence, prompts.",
-    "rescore": "Compute a record's numbers again, without calling a model.",
-    "rubric": "Make a rubric of your own: what a judge is asked, and what passes.",
-    "run": "Ask a model, have its answers judged, and decide.",
-    "runs": "List the records in a folder.",
-    "score": "Score predictions against expected answers, and record every item.",
-    "send": "Send a run's results to OpenTelemetry, Langfuse, MLflow or W&B.",
-    "serve": "Serve the HTTP API and the page over a folder of records.",
-    "show": "Show a run's decision and numbers, or one of its samples.",
-    "token": "Make, list and revoke tokens for a server that others can reach.",
-    "verify": "Re-derive a record and name every byte that was changed.",
-}
-
-# Commands that share a module, by it; any other's is `benchbook.cli.<command>`.
-_SHARED: Mapping[str, str] = {
-    "baseline": "comparison",
-    "calibrate": "judges",
-    "catalog": "server",
-    "checks": "own_specs",
-    "compare": "comparison",
-    "demo": "starting",
-    "doctor": "starting",
-    "experiment": "experiments",
-    "grid": "experiments",
-    "import": "import_log",
-    "init": "starting",
-    "leaderboard": "comparison",
-    "panel": "judges",
-    "parse": "judges",
-    "plan": "experiments",
-    "position": "judges",
-    "protocol": "own_specs",
-    "rescore": "records",
-    "rubric": "own_specs",
-    "runs": "records",
-    "serve": "server",
-    "show": "records",
-    "token": "server",
-    "verify": "records",
-}
-
-
-class LazyGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"benchbook.cli.{_SHARED.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, "import_log" if cmd_name == "import" else cmd_name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing them."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -129,6 +43,8 @@ def main() -> None:
     """Run the console script. Users' mistakes end in one line on standard error, not in a traceback."""
     _save_memory()
     prepare_streams()
+    if "_BENCHBOOK_COMPLETE" in os.environ:
+        importlib.import_module("benchbook.cli.completion")  # how Bash is answered
     try:
         code = benchbook.main(prog_name="benchbook", standalone_mode=False)
         sys.stdout.flush()

@@ -10,14 +10,17 @@ from typing import Any
 import click
 import msgspec
 
+from benchbook.cli.completion import complete_folder, complete_run
 from benchbook.errors import UsageError
 from benchbook.record.derived_files import misnamed_words
 from benchbook.record.folder import Record, record_named, records_in
 from benchbook.text import visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-runs_option = click.option("--runs", default="runs", show_default=True, help="The folder with the records.")
-run_argument = click.argument("run", required=False)
+runs_option = click.option(
+    "--runs", default="runs", show_default=True, help="The folder with the records.", shell_complete=complete_folder
+)
+run_argument = click.argument("run", required=False, shell_complete=complete_run)
 by_rule_option = click.option(
     "--by-rule", is_flag=True, help="Go by the rubric's rule, the values alone, instead of what is shown."
 )

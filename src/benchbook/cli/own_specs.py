@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_folder
 from benchbook.cli.output import json_option, print_json
 from benchbook.errors import ConfigError, UsageError
 from benchbook.text import one_line, visible
@@ -77,7 +78,7 @@ _add_init(checks, "checks", "spec.toml", " --evalset FILE")
 
 
 @checks.command("check")
-@click.argument("folder")
+@click.argument("folder", shell_complete=complete_folder)
 @click.option("--evalset", help="What it would score: every item is looked at, and the first is shown.")
 @json_option
 def check_checks(folder: str, evalset: str | None, as_json: bool) -> None:
@@ -109,7 +110,7 @@ _add_init(rubric, "rubric", "spec.toml and prompt.txt", " --evalset FILE")
 
 
 @rubric.command("check")
-@click.argument("folder")
+@click.argument("folder", shell_complete=complete_folder)
 @click.option("--evalset", help="What it would judge: shows what a judge is asked about an answer to the first item.")
 @json_option
 def check_rubric(folder: str, evalset: str | None, as_json: bool) -> None:
@@ -171,7 +172,7 @@ _add_init(protocol, "protocol", "spec.toml and prompt.txt")
 
 
 @protocol.command("check")
-@click.argument("folder", metavar="FOLDER")
+@click.argument("folder", metavar="FOLDER", shell_complete=complete_folder)
 @click.option("--prompts", "shows_prompts", is_flag=True, help="Show what judges are asked about an output, too.")
 @json_option
 def check_protocol(folder: str, shows_prompts: bool, as_json: bool) -> None:

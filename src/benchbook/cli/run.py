@@ -9,25 +9,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file, complete_run
+from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
-from benchbook.cli.settings import given_settings, move_judge_option, setting_options
-from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
-from benchbook.cli.summary import passes_gate, say_gated_by
+from benchbook.cli.settings import given_settings, move_judge_option, resume_option, setting_options
 from benchbook.errors import UsageError
-from benchbook.evaluators.registry import evaluator_of, settings_asked_for
 
 if TYPE_CHECKING:
     from benchbook.ask.settings import SittingSettings
     from benchbook.ask.starting import RunResult
     from benchbook.evaluators.contract import Evaluator
 
+_EXAMPLES = (
+    ("benchbook run benchbook.toml --dry-run", "check a config, and say what would be asked and cost"),
+    (
+        "benchbook run --evalset @support_v1 --model local/smollm2-135m --judge local/smollm2-135m",
+        "a small model on this machine answers, and judges itself: no key, no network",
+    ),
+    (
+        "benchbook run --evalset x.csv --model openai/m@1 --model-base-url http://localhost:8000/v1 --judge openai/j@1",
+        "a server of your own answers; OpenAI judges, with the key in OPENAI_API_KEY",
+    ),
+    ("benchbook run benchbook.toml --judge openai/a@1 --judge openai/b@1", "a panel of two judges"),
+    ("benchbook run --resume runs/RUN_ID", "go on where a run ended"),
+)
 
-@click.command()
-@click.argument("config", required=False, metavar="[CONFIG.toml]")
+
+@click.command(cls=SectionedCommand, examples=_EXAMPLES)
+@click.argument("config", required=False, metavar="[CONFIG.toml]", shell_complete=complete_file)
 @setting_options
-@click.option("--from", "answers_of", metavar="RUN", help="Have the answers of this run judged, and ask no model.")
-@click.option("--resume", metavar="RUN", help="Go on with a record where it ended; limits and addresses may change.")
+@click.option(
+    "--from",
+    "answers_of",
+    metavar="RUN",
+    help="Have the answers of this run judged, and ask no model.",
+    shell_complete=complete_run,
+)
+@resume_option
 @move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
 @click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")
@@ -43,6 +62,9 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     The record goes to runs/RUN_ID. Ctrl-C finishes what is under way; a second one ends at once; both resume.
     Exits 0 for a whole run in which an answer was scored, whatever the decision.
     """
+    from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
+    from benchbook.cli.summary import say_gated_by
+
     settings = given_settings(options)
     if options["by_rule"] and not options["gate"]:
         raise UsageError("--by-rule says what --gate goes by: give both")
@@ -76,6 +98,8 @@ def _answers(run: str | None, settings: dict[str, Any]) -> Iterator[dict[str, An
 
 
 def _asked_for(values: dict[str, Any], source: str, *, gate: bool) -> tuple[Evaluator, SittingSettings]:
+    from benchbook.evaluators.registry import settings_asked_for
+
     evaluator, checked = settings_asked_for(values, source, command="run")
     if gate and getattr(checked, "against", None) is not None:
         raise UsageError("--gate asks whether the run is READY, which one that ends by its comparison does not ask")
@@ -83,6 +107,9 @@ def _asked_for(values: dict[str, Any], source: str, *, gate: bool) -> tuple[Eval
 
 
 def _exit_code(result: RunResult[Any], *, gate: bool, by_rule: bool) -> int:
+    from benchbook.cli.summary import passes_gate
+    from benchbook.evaluators.registry import evaluator_of
+
     if result.stop.reason is not None:
         return 3
     if gate:

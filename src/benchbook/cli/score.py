@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from benchbook.cli.completion import complete_file, complete_folder, complete_run, complete_set, complete_spec
+from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json
-from benchbook.cli.progress import shown_progress
 from benchbook.cli.send import check_trackers, send_ended, send_option
-from benchbook.cli.settings import given_settings, name_values, options_of
-from benchbook.cli.sitting import resume_shown, say_stopped, start_shown
-from benchbook.cli.summary import print_run
+from benchbook.cli.settings import given_settings, name_values, options_of, resume_option
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
 
@@ -29,12 +29,38 @@ _OF_PREDICTIONS = (
 )  # fmt: skip
 
 
-@click.command()
-@click.argument("spec", default=SCORE_SPEC)
-@click.option("--evalset", help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.")
-@click.option("--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.")
+_HELP: Mapping[str, Sequence[str]] = {
+    "What is scored": ("evalset", "predictions", "columns", "answers_of", "repeat", "model", *_PART),
+    "How that run went": ("run_status", "reason", "training_metrics", "training_columns"),
+}
+_EXAMPLES = (
+    ("benchbook score --evalset items.jsonl --predictions answers.csv --columns predicted=output", "score a file"),
+    ("benchbook score my_checks --from RUN_ID", "score the answers of another run by checks of your own"),
+    (
+        "benchbook score --evalset items.jsonl --model openai/my-model@1 --model-base-url http://localhost:8000/v1",
+        "ask a model, and score what it says",
+    ),
+)
+
+
+@click.command(cls=SectionedCommand, own=_HELP, examples=_EXAMPLES)
+@click.argument("spec", default=SCORE_SPEC, shell_complete=complete_spec)
+@click.option(
+    "--evalset",
+    help="The eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships.",
+    shell_complete=complete_set,
+)
+@click.option(
+    "--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.", shell_complete=complete_file
+)
 @click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
-@click.option("--from", "answers_of", metavar="RUN", help="Score the answers of this run again, and ask nobody.")
+@click.option(
+    "--from",
+    "answers_of",
+    metavar="RUN",
+    help="Score the answers of this run again, and ask nobody.",
+    shell_complete=complete_run,
+)
 @click.option("--repeat", type=int, help="Of a run with repeats: which of its answers, from 0.")
 @click.option("--model", help="Who said it; without --predictions, who is asked: provider/name@version.")
 @click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run itself failed: it scores 0.0.")
@@ -43,8 +69,16 @@ _OF_PREDICTIONS = (
 @click.option("--training-columns", help="Its columns, where they have other names: step=it,loss=objective.")
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
 @click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
-@click.option("--resume", metavar="RUN", help="Go on asking where a record ends; limits and addresses may change.")
-@click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
+@resume_option
+@click.option(
+    "--runs",
+    "--out",
+    "runs",
+    default="runs",
+    show_default=True,
+    help="The folder with the records.",
+    shell_complete=complete_folder,
+)
 @click.option("--run-id", help="The record's name; by default the time and six hexadecimal digits.")
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @send_option
@@ -62,6 +96,9 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     either, --model is asked. Ends with 1 where the run itself failed,
     whatever its score, and with 3 where it is not complete and can be resumed.
     """
+    from benchbook.cli.sitting import say_stopped
+    from benchbook.cli.summary import print_run
+
     for name in ("columns", "training_columns"):
         options[name] = _columns(options[name], f"--{name.replace('_', '-')}")
     if options["answers_of"] is None and options["repeat"] is not None:
@@ -92,6 +129,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """Make a record of predictions that were made elsewhere."""
+    from benchbook.cli.progress import shown_progress
     from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
     from benchbook.evaluators.settings import ScoreConfig
 
@@ -124,6 +162,7 @@ def _read_of_run(options: dict[str, Any]) -> Any:
 
 def _ask(options: dict[str, Any]) -> Any:
     """Make or resume a record of a model that is asked here."""
+    from benchbook.cli.sitting import resume_shown, start_shown
     from benchbook.evaluators.registry import answers_evaluator, evaluator_of, scorer_or_name
 
     for name in _OF_PREDICTIONS:

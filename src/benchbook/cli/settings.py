@@ -8,13 +8,21 @@ from typing import Any, TypeVar, get_type_hints
 import click
 import msgspec
 
+from benchbook.cli.completion import complete_file, complete_folder, complete_run, complete_set, complete_spec
 from benchbook.errors import ConfigError
+from benchbook.evaluators.panel_rules import PANEL_RULES
 from benchbook.evaluators.settings import SETTINGS, RunConfig
 from benchbook.text import shorten, storable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+resume_option = click.option(
+    "--resume",
+    metavar="RUN",
+    help="Go on with a record where it ended; limits and addresses may change.",
+    shell_complete=complete_run,
+)
 move_judge_option = click.option(
     "--move-judge",
     multiple=True,
@@ -37,10 +45,26 @@ def options_of(names: Collection[str]) -> Callable[[_Command], _Command]:
             for name, meaning in reversed(list(section.items())):
                 if name in names and name != "judges":  # given by repeating --judge
                     option = f"--{name.replace('_', '-')}"
-                    command = click.option(option, name, help=meaning, **_kind(name, str(hints[name])))(command)
+                    kind = _kind(name, str(hints[name])) | {"shell_complete": _COMPLETED.get(name)}
+                    command = click.option(option, name, help=meaning, **kind)(command)
         return command
 
     return add
+
+
+def _complete_panel_rule(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    del ctx, param
+    return [rule for rule in PANEL_RULES if rule.startswith(incomplete)]
+
+
+_COMPLETED: Mapping[str, Callable[..., Any]] = {
+    **dict.fromkeys(("ids", "prompt_template", "outputs", "model_path", "judge_path", "cache"), complete_file),
+    **dict.fromkeys(("runs", "reports"), complete_folder),
+    "against": complete_run,
+    "evalset": complete_set,
+    "panel_rule": _complete_panel_rule,
+    "spec": complete_spec,
+}
 
 
 def _kind(name: str, hint: str) -> dict[str, Any]:

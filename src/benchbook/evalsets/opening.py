@@ -31,6 +31,7 @@ from benchbook.evalsets.lines import (
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
+from benchbook.text import did_you_mean
 from benchbook.writing import written_new
 
 _IN_MEMORY = "memory:"  # the prefix of such a set's name in settings
@@ -271,7 +272,8 @@ def evalset_path(name: str) -> Path:
     if not name.startswith("@"):
         return Path(name)
     if name[1:].replace("-", "_") not in shipped_names():
-        raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`)")
+        near = did_you_mean(name, (f"@{one}" for one in shipped_names()))
+        raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`){near}")
     return shipped_path(name[1:])
 
 

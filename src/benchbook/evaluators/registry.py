@@ -6,7 +6,6 @@ An installed package adds its own by an entry point of the group `benchbook.eval
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,7 +20,7 @@ from benchbook.evaluators.contract import DerivedTypes, Evaluator
 from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder
 from benchbook.record.folder import Record
 from benchbook.specs.folders import kind_of_spec
-from benchbook.text import shorten
+from benchbook.text import nearest, shorten
 
 if TYPE_CHECKING:
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
@@ -99,8 +98,8 @@ def evaluator_asked_for(spec: str) -> Evaluator:
     names = (*_MODULES, *_installed())
     if spec in names:
         return evaluator_named(spec)
-    close = get_close_matches(spec, names, n=1)
-    near = f"{close[0]}, which is near" if close else f"one of {', '.join(names)}"
+    close = nearest(spec, names)
+    near = f"{close}, which is near" if close else f"one of {', '.join(names)}"
     raise ConfigError("spec", repr(shorten(spec, 80)), f"{near}; or the folder of a rubric, or of checks, of your own")
 
 

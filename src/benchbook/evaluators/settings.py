@@ -155,22 +155,30 @@ class ScoreConfig:
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "What is asked": {
         "evalset": "the eval set: JSONL, CSV or Parquet, or @NAME for one that Benchbook ships",
+        "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
+        "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
+        "spec": "the evaluator, such as rubric@v1, or the folder of your own",
+        "prompt_template": "a text with {{prompt}}, or TOML with [[messages]]; by default candidate_prompt@v1",
+        "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
         "limit": "ask the first so many items alone; of those that `where` and `ids` leave",
         "where": "ask the items with this value in a column alone: section=core; of one column, one of several values",
         "ids": "ask the items whose ids are in this file alone: one a line, or a table",
-        "model": "the model, provider/model-name@version; providers: openai, local, recorded, scripted, any-llm",
-        "judge": "the judge, provider/model-name@version; on the command line, give several for a panel",
+    },
+    "Several judges": {
         "judges": "a panel instead: [[judges]], a table each, with model, name, base_url, api_key_env, path, params",
-        "panel_rule": "how a panel's scores make one: majority, mean, worst",
-        "spec": "the evaluator, such as rubric@v1, or the folder of your own",
-        "prompt_template": "a text with {{prompt}}, or TOML with [[messages]]; by default candidate_prompt@v1",
+        "panel_rule": "how a panel's scores make one: majority (by default), mean, worst",
+    },
+    "Answers that were recorded elsewhere": {
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
         "output_columns": "their columns, where they have other names: ours = theirs",
-        "repeats": "how often the whole set is asked; by default 1, for a benchmark 3",
+        "unmeasured": "latency or tokens, where recorded outputs never had them; cost, where no price is known",
+    },
+    "Benchmarks and experiments": {
         "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",
         "no_variance": "declare that answers do not vary, so that a benchmark needs no repeats",
         "experiment": "a name that separate runs of one plan share; `benchbook experiment NAME` takes them together",
-        "unmeasured": "latency or tokens, where recorded outputs never had them; cost, where no price is known",
+    },
+    "Ending as soon as it is decided": {
         "until_decided": "ask items in an order drawn by chance, and end once READY or NOT_READY is sure enough",
         "error": "of until_decided: the chance, at most, of another decision than all items give; by default 0.05",
         "order_seed": "of until_decided: draws the order of the items; by default 0",

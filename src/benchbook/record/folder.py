@@ -21,7 +21,7 @@ from benchbook.locks import held, is_locked
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
-from benchbook.text import quoted
+from benchbook.text import did_you_mean, quoted
 from benchbook.writing import folder_made_whole, sync_folder
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
@@ -128,7 +128,8 @@ def record_named(run: str, runs: str | Path) -> Record:
             return open_record(path)
     if Path(run).exists():
         raise UsageError(f"{run}: not a record (it has no journal/)")
-    raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there")
+    near = did_you_mean(run, (path.name for path in record_folders(runs)))
+    raise UsageError(f"{run}: not a record, here or in {runs}/; `benchbook runs` lists those that are there{near}")
 
 
 def open_record(path: str | Path) -> Record:

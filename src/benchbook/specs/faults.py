@@ -11,13 +11,12 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from benchbook.errors import InputError, UsageError
 from benchbook.specs.fields import WrongValueError, said
-from benchbook.text import quoted
+from benchbook.text import nearest, quoted
 
 KeyPath = tuple[str | int, ...]
 
@@ -193,9 +192,8 @@ def parsed(text: str, path: str | Path) -> tuple[Mapping[str, Any], Mapping[KeyP
 
 def near(name: str, known: tuple[str, ...]) -> str:
     """The known name closest to `name`, else all of them, as the end of an error message."""
-    close = get_close_matches(name, known, n=1) if len(name) < 64 else []
-    if close:
-        return f"{close[0]}, which is near"
+    if (close := nearest(name, known)) is not None:
+        return f"{close}, which is near"
     return f"one of {', '.join(known)}" if len(known) > 1 else known[0]
 
 
