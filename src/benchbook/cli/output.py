@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -61,13 +62,24 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 def print_table(head: Sequence[str], rows: Iterable[Iterable[str]], *, numbers: bool = False) -> None:
     """Print columns as wide as their contents; with `numbers`, all but the first are aligned to the right."""
+    for line in table_rows(head, rows, numbers=numbers):
+        click.echo(line)
+
+
+def table_rows(head: Sequence[str], rows: Iterable[Iterable[str]], *, numbers: bool = False) -> Iterator[str]:
+    """The lines of `print_table`, the head first."""
     cells = [tuple(head), *map(tuple, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *rest in cells:
         aligned = (
             cell.rjust(width) if numbers else cell.ljust(width) for cell, width in zip(rest, widths[1:], strict=True)
         )
-        click.echo("  ".join((first.ljust(widths[0]), *aligned)).rstrip())
+        yield "  ".join((first.ljust(widths[0]), *aligned)).rstrip()
+
+
+def terminal_width(most: int) -> int:
+    """The width of the terminal that is written to, `most` at most; `most` where it is none."""
+    return min(shutil.get_terminal_size((most, 24)).columns, most) if sys.stdout.isatty() else most
 
 
 def print_json(value: Any) -> None:

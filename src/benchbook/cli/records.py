@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,92 +10,49 @@ from typing import Any
 import click
 import msgspec
 
-from benchbook.cli.output import find_record, json_option, json_text, print_json, print_table, run_argument, runs_option
-from benchbook.errors import RecordError, UsageError
+from benchbook.cli.output import (
+    find_record,
+    json_option,
+    json_text,
+    print_json,
+    run_argument,
+    runs_option,
+    terminal_width,
+)
+from benchbook.cli.run_list import Order, in_order, listed_run, run_lines
+from benchbook.errors import UsageError
 from benchbook.record.folder import Record, is_of_labels, records_in
 from benchbook.text import one_line, shorten, visible
 
-_SHOWN = ("run", "decision", "state", "model", "judge", "eval set", "hash")
-_WIDTHS = {"model": 40, "judge": 40, "eval set": 30, "hash": 13}  # on a terminal; JSON has them whole
-
 
 @click.command()
+@click.option(
+    "--sort", type=click.Choice(("newest", "score", "run")), default="newest", show_default=True, help="The order."
+)
 @runs_option
 @json_option
-def runs(runs: str, as_json: bool) -> None:
-    """List the records in a folder, the newest first."""
+def runs(sort: Order, runs: str, as_json: bool) -> None:
+    """List the records in a folder: what was decided, the score with its interval, when, and who was asked what.
+
+    Names that don't fit the terminal are cut in their middle; --json has them whole.
+    """
     if Path(runs).exists() and not Path(runs).is_dir():
         raise UsageError(f"{runs}: not a folder; expected the one with the records")
-    rows = [_row(record) for record in records_in(runs)]
+    rows = in_order([listed_run(record) for record in records_in(runs)], sort)
     if as_json:
         print_json(rows)
         return
     if not rows:
         click.echo(f"{runs}: no records", err=True)
         return
-    shown = [_shown(row) for row in rows]
-    print_table(tuple(shown[0]), (row.values() for row in shown))
+    from benchbook.views.terminal import encodable
+
+    for line in run_lines(rows, terminal_width(120)):
+        click.echo(encodable(line, sys.stdout.encoding))
     for row in rows:
-        for name in ("error", "misnamed"):
-            if name in row:
-                click.echo(f"! {row['run']}: {one_line(row[name])}")
-
-
-def _row(record: Record) -> dict[str, str]:
-    """A record as its derived files have it. For a damaged one, `error` says what is wrong, and no more is known;
-    `misnamed` says that a whole one stands under another name than its own."""
-    from benchbook.record.derived_files import check_whole, inside, misnamed_words
-
-    try:
-        first = check_whole(record)
-        wrong = misnamed_words(record, first)
-        return _whole_row(record) | ({} if wrong is None else {"misnamed": wrong})
-    except RecordError as error:
-        nothing = dict.fromkeys(("model", "judge", "eval set", "hash"), "-")
-        told = {"error": inside(record, str(error))}
-        return {"run": record.run_id, "decision": "-", "state": "damaged"} | nothing | told
-
-
-def _whole_row(record: Record) -> dict[str, str]:
-    manifest, decision = _read(record.manifest), _read(record.decision)
-    return {
-        "run": record.run_id,
-        "decision": str(decision.get("decision") or decision.get("verdict") or "-"),
-        "state": str(manifest.get("state") or "open"),
-        "model": str(manifest.get("model_id") or "-"),
-        "judge": str(manifest.get("evaluator_model_id") or "-"),
-        "eval set": str(manifest.get("dataset_id") or "-"),
-        "hash": str(manifest.get("journal_sha256") or "-"),
-    }
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A derived file; empty where there is none: the run still goes on, or its spec has no such file.
-
-    Raises: RecordError for one that can't be read.
-    """
-    import msgspec
-
-    from benchbook.record.reading import why_unreadable
-
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise RecordError(f"{path}: can't be read ({error.strerror})") from None
-    try:
-        return msgspec.json.decode(data, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        why = why_unreadable(path, f"can't be read ({error}); `benchbook rescore` it")
-        raise RecordError(f"{path}: {why}") from None
-
-
-def _shown(row: dict[str, str]) -> dict[str, str]:
-    from benchbook.views.words import outcome_word
-
-    shown = {name: shorten(value, _WIDTHS.get(name, 100)) for name, value in row.items() if name in _SHOWN}
-    return shown | {"decision": shorten(outcome_word(row["decision"]), 100)}
+        for words in (row.error, row.misnamed):
+            if isinstance(words, str):
+                click.echo(f"! {one_line(row.run)}: {one_line(words)}")
 
 
 @click.command()
