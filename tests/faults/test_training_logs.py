@@ -16,7 +16,7 @@ from running import benchbook_here, write_items
 SWIFT = [
     {"loss": 2.3, "learning_rate": 1e-06, "memory(GiB)": 12.1, "epoch": 0.01, "global_step/max_steps": "1/100"},
     {"loss": 2.1, "learning_rate": 2e-06, "memory(GiB)": 12.1, "epoch": 0.05, "global_step/max_steps": "5/100"},
-    {"train_runtime": 200.5, "train_loss": 2.0, "epoch": 1.0, "step": 100},
+    {"train_runtime": 200.5, "train_loss": 2.0, "epoch": 1.0, "global_step/max_steps": "100/100"},
 ]
 
 
@@ -36,8 +36,23 @@ def points(folder: Path) -> list[tuple[int, float]]:
     return [(row["step"], row["value"]) for row in table.to_dicts() if row["name"] == "loss"]
 
 
+def test_a_step_that_is_written_with_how_many_there_are(tmp_path: Path) -> None:
+    """36-log-without-step-column: ms-swift's is known."""
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SWIFT), encoding="utf-8")
+    code, said = scored(tmp_path, "log.jsonl")
+    assert (code, points(tmp_path)) == (0, [(1, 2.3), (5, 2.1)]), said
+    assert verify(Record(tmp_path / "runs" / "r")).holds
+
+
+def test_a_row_whose_step_has_another_name_is_refused(tmp_path: Path) -> None:
+    rows = [*SWIFT[:2], {"train_loss": 2.0, "epoch": 1.0, "step": 100}]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code, said = scored(tmp_path, "log.jsonl")
+    assert (code, "log.jsonl:3: global_step/max_steps: found nothing" in said) == (2, True), said
+
+
 NO_STEP = {
-    "ms-swift": (SWIFT, ["global_step/max_steps", "epoch", "loss"]),
+    "a-name-of-ones-own": ([{"loss": 2.3, "epoch": 0.01, "iter": 1}], ["iter", "epoch", "loss"]),
     "no-step-at-all": ([{"loss": 2.5, "tokens": 7}, {"loss": 2.4, "tokens": 9}], ["tokens", "loss"]),
     "a-step-in-the-last-row-alone": ([{"loss": 2.5}, {"loss": 2.4}, {"eval_loss": 2.0, "step": 2}], ["eval_loss"]),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from benchbook.errors import ConfigError, InputError
 from benchbook.evalsets.table_columns import column_names, comma_hint, value_at
 from benchbook.text import shorten
 from benchbook.training.curves import LogRow
-from benchbook.training.forms import EVENT_STEP, EVENT_TIME, LogForm, log_rows
+from benchbook.training.forms import LogForm, log_rows
+from benchbook.training.known_names import AXES, AXIS_NAMES, ELSE_NAMES, LOSS_NAMES, LOSSES, metric_names
 
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
@@ -57,14 +59,25 @@ def whole(found: Any, *, least: int | None = None) -> int:
     return int(number)
 
 
+_OF_ALL = re.compile(r"(\d{1,18})/\d+", re.ASCII)  # ms-swift: `5/100`, of so many steps
+
+
+def step(found: Any) -> int:
+    """A step: a whole number, alone or of how many there will be. Raises: Unfit."""
+    of_all = _OF_ALL.fullmatch(found) if isinstance(found, str) else None
+    return int(of_all[1]) if of_all else whole(found)
+
+
 def seconds(found: Any) -> float:
-    """A time as seconds: a number stands for itself, a text of ISO 8601 for seconds since 1970.
+    """A time as seconds: a number stands for itself, a text of ISO 8601 for seconds since 1970, and a length of time
+    (`4m 45s`, `0:04:45`) for those since a start.
 
     A text without an offset is taken as UTC. Raises: Unfit.
     """
     number = _number(found)
     if number is None and isinstance(found, str):
-        number = _timestamp(found)
+        number = _length(found)
+        number = _timestamp(found) if number is None else number
     if number is None or not abs(number) < _LATEST_S:
         raise Unfit("seconds, or a time of ISO 8601")
     return number
@@ -90,22 +103,21 @@ def _timestamp(text: str) -> float | None:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-MAX_METRICS = 10_000  # names in one log; more of them is no log
+_UNITS = re.compile(
+    r"(?:(?P<d>\d{1,6})d)?\s?(?:(?P<h>\d{1,9})h)?\s?(?:(?P<m>\d{1,9})m)?\s?(?:(?P<s>\d{1,9}(?:\.\d{1,9})?)s)?", re.ASCII
+)
+_CLOCK = re.compile(r"(?:(?P<d>\d{1,6}) days?, )?(?P<h>\d{1,9}):(?P<m>[0-5]\d):(?P<s>[0-5]\d(?:\.\d{1,9})?)", re.ASCII)
+_SECONDS_IN = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
-AXES = ("step", "tokens", "time")
-# Names under which logs hold it; the first is ours. `epoch` is none of them: it counts passes over the data.
-AXIS_NAMES: Mapping[str, tuple[str, ...]] = {
-    "step": ("step", "global_step", EVENT_STEP),
-    "tokens": ("tokens", "num_tokens", "num_input_tokens_seen", "train/num_tokens", "train/num_input_tokens_seen"),
-    "time": ("time", "wall_time", "timestamp", EVENT_TIME),
-}
-# Where a log has several of these, the first is the curve and the others stay metrics under their own names: the
-# `train_loss` of Hugging Face is the mean over all of training, logged once at its end.
-LOSS_NAMES: Mapping[str, tuple[str, ...]] = {
-    "loss": ("loss", "train/loss", "train_loss"),
-    "eval_loss": ("eval_loss", "eval/loss", "val_loss"),
-}
-_LOSSES = frozenset(name for names in LOSS_NAMES.values() for name in names)
+
+def _length(text: str) -> float | None:
+    found = (_UNITS.fullmatch(text) if text.strip() else None) or _CLOCK.fullmatch(text)
+    if found is None:
+        return None
+    return float(sum(float(found[unit] or 0) * n for unit, n in _SECONDS_IN.items()))
+
+
+MAX_METRICS = 10_000  # names in one log; more of them is no log
 
 
 def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -119,9 +131,11 @@ def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | 
     """
     path, given = Path(path), dict(given or {})
     names: dict[str, bool] = {}
-    stepless = _Stepless()
+    stepless, rows_with = _Stepless(), Counter[str]()
     for row in log_rows(path, form):
-        if all(value_at(row.values, name) is None for name in _candidates("step", given)):
+        steps = [name for name in _candidates("step", given) if value_at(row.values, name) is not None]
+        rows_with.update(steps)
+        if not steps:
             stepless.note(path, row)
         else:
             stepless.n_with_step += _has_number(row)
@@ -131,14 +145,16 @@ def resolve_columns(path: str | Path, form: LogForm, given: Mapping[str, str] | 
             found = f"one of {shorten(', '.join(names | stepless.names), 200)}"
             raise ConfigError(f"columns.{shorten(ours, 60)}", shorten(theirs, 60), found)
     stepless.refuse(path, names, given)
-    columns = dict(_axes(path, names, given))
+    columns = dict(_axes(path, names, given, rows_with))
     columns.update({ours: theirs for ours, theirs in given.items() if ours not in AXES})
+    metrics = metric_names(path, form, names, is_chosen="loss" in given)
+    theirs_of = {metric: theirs for theirs, metric in metrics.items() if names[theirs] or metric in LOSSES}
     for ours, known in LOSS_NAMES.items():
-        present = [name for name in known if names.get(name) and name not in columns.values()]
+        present = [theirs_of[name] for name in known if name in theirs_of and theirs_of[name] not in columns.values()]
         if present and ours not in columns:
             columns[ours] = present[0]
     read = set(columns.values())
-    columns.update({name: name for name, is_metric in names.items() if is_metric and name not in read | columns.keys()})
+    columns.update({ours: name for ours, name in theirs_of.items() if name not in read and ours not in columns})
     return columns
 
 
@@ -178,27 +194,33 @@ def _has_number(row: LogRow) -> bool:
 
 def _note_names(path: Path, row: LogRow, names: dict[str, bool]) -> None:
     """Note each name with whether its first value is a number; nulls don't tell."""
-    for name in column_names(row.values):
+    for name in filter(None, column_names(row.values)):  # without a name is the index that pandas writes
         found = value_at(row.values, name)
         if found is not None and name not in names and not isinstance(found, dict):
-            names[name] = is_number(found) or name in _LOSSES
+            names[name] = is_number(found) or name in LOSSES
     if len(names) > MAX_METRICS:
         raise InputError(path, line=row.line, found=f"more than {MAX_METRICS:,} columns", expected="a training log")
 
 
-def _axes(path: Path, names: Iterable[str], given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    there = list(names)
+def _axes(
+    path: Path, names: Collection[str], given: Mapping[str, str], rows_with: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
+    """The column of each axis. `rows_with`: in how many rows a step stands under which name."""
     for axis in AXES:
-        present = [name for name in _candidates(axis, given) if name in there]
+        present = [name for name in _candidates(axis, given, is_first=True) if name in names]
         if len(present) > 1:
             found, expected = " and ".join(present), f"one; say which: --training-columns {axis}={present[0]}"
             raise InputError(path, field=axis, found=found, expected=expected)
+        present += [name for name in ELSE_NAMES[axis] if name in names and axis not in given]
         if present:
-            yield axis, present[0]
+            yield axis, max(present, key=lambda name: rows_with.get(name, 0))  # the first of those in equally many
         elif axis == "step":
             expected = f"{', '.join(AXIS_NAMES[axis][:2])}; or say which: --training-columns step=NAME"
             raise InputError(path, field=axis, found="no row with such a column", expected=expected)
 
 
-def _candidates(axis: str, given: Mapping[str, str]) -> tuple[str, ...]:
-    return (given[axis],) if axis in given else AXIS_NAMES[axis]
+def _candidates(axis: str, given: Mapping[str, str], *, is_first: bool = False) -> tuple[str, ...]:
+    """The names that a column may have for an axis; with `is_first` those of which there may be but one."""
+    if axis in given:
+        return (given[axis],)
+    return AXIS_NAMES[axis] if is_first else AXIS_NAMES[axis] + ELSE_NAMES[axis]

@@ -6,6 +6,7 @@ TensorBoard's event files are read by the `tensorboard` package (an extra: `pip 
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
@@ -28,6 +29,9 @@ from benchbook.training.curves import LogRow, decode_log_json
 
 # What an event says of itself, beside its tags.
 EVENT_STEP, EVENT_TIME = "event.step", "event.wall_time"
+
+MLFLOW_VALUE = "value"  # of the metric that a file is named after
+_MLFLOW_LINE = re.compile(rb"\d{10,16} \S+ -?\d+\s")
 
 _STAMP = re.compile(r"tfevents\.(\d+)")
 _SCALARS = "scalars"  # the name of the plugin whose tensors are scalars
@@ -230,7 +234,71 @@ def _bytes(path: Path) -> bytes:
     return data.removeprefix(_BOM)
 
 
-LogForm = Literal["trainer_state", "jsonl", "csv", "tensorboard"]
+LogForm = Literal["trainer_state", "jsonl", "csv", "tensorboard", "mlflow", "mlflow_csv"]
+
+
+def _is_csv_of_mlflow(path: Path) -> bool:
+    """True if a table has a metric's name, value and step in each row."""
+    try:
+        first = next((row for _, row in csv_rows(path)), {})
+    except (InputError, OSError):  # said where it is read
+        return False
+    return {"key", "value", "step"} <= first.keys()
+
+
+def _mlflow_csv_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
+    """A row with the metric under its own name. Raises: InputError for the rows of more than one run."""
+    run = None
+    for line, row in _csv_rows(path, on_half):
+        if run not in (None, found := row.get("run_id")):
+            expected = "the metrics of one run"
+            raise InputError(path, line=line, field="run_id", found="another run than before", expected=expected)
+        run = found
+        if (key := row["key"]) is None:
+            raise InputError(path, line=line, field="key", found="nothing", expected="a metric's name")
+        yield LogRow(line, {key: row["value"], "step": row["step"], "timestamp": _in_seconds(row.get("timestamp"))})
+
+
+def _mlflow_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
+    """The lines of a metric's file below `mlruns`: `timestamp value step`, which the file is named after."""
+    if (fault := encoding_fault(path)) is not None:
+        raise InputError(path, found=fault)
+    lines = read_lines(path)
+    for line in lines:
+        parts = (line.data or b"").decode("utf-8", "replace").split()
+        if not parts and line.data is not None:
+            continue
+        if len(parts) != 3:
+            if len(parts) < 3 and next(lines, None) is None and not ends_a_line(path):
+                on_half(line.number)
+                return
+            raise InputError(path, line=line.number, found=f"{len(parts)} words", expected="timestamp value step")
+        yield LogRow(line.number, {MLFLOW_VALUE: parts[1], "step": parts[2], "timestamp": _in_seconds(parts[0])})
+
+
+def _in_seconds(ms: str | None) -> float | str | None:
+    """MLflow's milliseconds since 1970 as seconds; what is no such number as it is."""
+    return int(ms) / 1000 if ms is not None and ms.isascii() and ms.isdigit() and len(ms) < 20 else ms
+
+
+def is_of_mlflow(path: Path) -> bool:
+    """True for a metric's file below `mlruns`: it lies in a folder `metrics`, and begins as one."""
+    if "metrics" not in path.parts[:-1] or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return _MLFLOW_LINE.match(file.read(200)) is not None
+    except OSError:
+        return False
+
+
+def mlflow_files(folder: Path) -> list[Path]:
+    """The files of a run's metrics below a folder. Raises: UsageError where they are of several runs."""
+    found = sorted(file for file in folder.rglob("*") if is_of_mlflow(file))
+    runs = sorted({str(file)[: str(file).rindex(f"{os.sep}metrics{os.sep}")] for file in found})
+    if len(runs) > 1:
+        raise UsageError(f"{folder}: has the metrics of several runs; give the folder of one, such as {runs[0]}")
+    return found
 
 
 def _csv_rows(path: Path, on_half: Callable[[int], None]) -> Iterator[LogRow]:
@@ -246,6 +314,8 @@ _READERS: Mapping[LogForm, Callable[[Path, Callable[[int], None]], Iterator[LogR
     "trainer_state": lambda path, _: trainer_state_rows(path),
     "jsonl": jsonl_rows,
     "csv": _csv_rows,
+    "mlflow": _mlflow_rows,
+    "mlflow_csv": _mlflow_csv_rows,
     "tensorboard": lambda path, _: _event_rows(path),
 }
 _ENDINGS: Mapping[str, LogForm] = {
@@ -258,7 +328,7 @@ _ENDINGS: Mapping[str, LogForm] = {
 
 
 def recognise(path: str | Path) -> LogForm:
-    """The form of a log, by its name; a folder is taken to hold event files.
+    """The form of a log, by its name, and by how it begins where MLflow wrote it; a folder is one of event files.
 
     Raises: UsageError where the name says nothing, or nothing is there.
     """
@@ -268,6 +338,10 @@ def recognise(path: str | Path) -> LogForm:
     if path.is_dir() or "tfevents" in path.name:
         return "tensorboard"
     form = _ENDINGS.get(path.suffix.lower())
+    if form == "csv" and _is_csv_of_mlflow(path):
+        return "mlflow_csv"
+    if is_of_mlflow(path):
+        return "mlflow"
     if form is None:
         expected = f"a name that ends in {', '.join(_ENDINGS)}, or has tfevents in it"
         raise UsageError(

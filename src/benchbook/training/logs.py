@@ -14,7 +14,7 @@ from benchbook.evalsets.table_columns import value_at
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
 from benchbook.text import shorten
-from benchbook.training.columns import AXES, Unfit, resolve_columns, seconds, value, whole
+from benchbook.training.columns import Unfit, resolve_columns, seconds, step, value, whole
 from benchbook.training.curves import (
     TRAINING_TABLE,
     LogRow,
@@ -24,7 +24,8 @@ from benchbook.training.curves import (
     training_rows,
     write_training_table,
 )
-from benchbook.training.forms import LogForm, event_files, log_rows, recognise
+from benchbook.training.forms import LogForm, event_files, log_rows, mlflow_files, recognise
+from benchbook.training.known_names import AXES
 
 _Number = TypeVar("_Number")
 
@@ -66,8 +67,8 @@ def _points(
     found = {ours: number for ours, number in found.items() if number is not None}
     if not found:
         return
-    step = _read(path, row, columns["step"], whole)
-    if step is None:
+    at = _read(path, row, columns["step"], step)
+    if at is None:
         raise InputError(
             path, line=row.line, field=columns["step"], found="nothing", expected="the step of these metrics"
         )
@@ -75,9 +76,9 @@ def _points(
     time_s = _read(path, row, columns["time"], seconds) if "time" in columns else None
     for ours in found:
         number = _read(path, row, metrics[ours], value)
-        segment = segments.of(ours, step)
+        segment = segments.of(ours, at)
         yield MetricPoint(
-            name=ours, step=step, value=number, tokens=tokens, time_s=time_s, segment=segment, line=row.line
+            name=ours, step=at, value=number, tokens=tokens, time_s=time_s, segment=segment, line=row.line
         )
 
 
@@ -115,7 +116,8 @@ class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
 def find_training_logs(
     paths: Sequence[str], columns: Mapping[str, str] | None = None
 ) -> list[tuple[TrainingLog, Path]]:
-    """The logs with their files, each read once so that faults are found now. A folder has TensorBoard's event files.
+    """The logs with their files, each read once so that faults are found now. A folder has TensorBoard's event files,
+    or the metrics of a run of MLflow's.
 
     `columns` maps our names to the logs' own where they are not known ones.
 
@@ -138,7 +140,9 @@ def _logs_of(path: Path) -> list[list[Path]]:
     folders = sorted({file.parent for file in path.rglob("*tfevents*") if file.is_file()})
     logs = [[file for file in event_files(folder) if any(log_rows(file, "tensorboard"))] for folder in folders]
     if not any(logs):
-        raise UsageError(f"{path}: there is no TensorBoard event file with values in this folder")
+        if of_mlflow := mlflow_files(path):
+            return [[file] for file in of_mlflow]
+        raise UsageError(f"{path}: there is no TensorBoard event file with values in this folder, and no MLflow metric")
     return [files for files in logs if files]
 
 
