@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import zstandard
 
 from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import evaluator_named, evaluator_of
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
+from benchbook.record.packing import zstd
 
 Fact = dict[str, Any]
 Facts = list[Fact]
@@ -48,7 +48,7 @@ def facts_of(record: Path) -> Facts:
     found: Facts = []
     for path in segments_of(record):
         data = path.read_bytes()
-        data = zstandard.ZstdDecompressor().decompress(data) if path.suffix == ".zst" else data
+        data = zstd.decompress(data) if path.suffix == ".zst" else data
         found += [json.loads(line) for line in data.splitlines()]
     return [one for one in found if one["kind"] != "sealed"]
 
@@ -408,7 +408,7 @@ _IN_PLACE: list[tuple[str, Callable[[Path], Any]]] = [
     ("zeros-at-the-end", lambda path: path.write_bytes(path.read_bytes() + b"\0" * 4096)),
     ("a-byte-order-mark", lambda path: path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())),
     ("line-ends-of-dos", lambda path: path.write_bytes(_dos(path.read_bytes()))),
-    ("compressed", lambda path: path.write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))),
+    ("compressed", lambda path: path.write_bytes(zstd.compress(path.read_bytes()))),
 ]
 
 
@@ -460,7 +460,7 @@ def _both_forms(record: Path) -> None:
     path = _last(record)
     if path.suffix == ".zst":
         raise NotHereError("sealed")
-    path.with_name(f"{path.name}.zst").write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
+    path.with_name(f"{path.name}.zst").write_bytes(zstd.compress(path.read_bytes()))
 
 
 def _manifest_said(name: str, value: Any, record: Path) -> None:

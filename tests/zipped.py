@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import zstandard
+from benchbook.record.packing import zstd
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 _ALL_ONES = 0xFFFFFFFF
@@ -34,7 +34,7 @@ class Entry:
             packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
             return packer.compress(self.content) + packer.flush()
         if self.method == ZSTANDARD:
-            stream = zstandard.ZstdCompressor().compressobj()  # as Inspect does: its size is not in the frame
+            stream = zstd.ZstdCompressor()  # as Inspect does: its size is not in the frame
             return stream.compress(self.content) + stream.flush()
         return self.content
 

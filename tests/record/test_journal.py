@@ -19,6 +19,7 @@ from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError
 from benchbook.record.facts import Failure, Reply, Sealed, fact_decoder
 from benchbook.record.journal import JournalWriter
+from benchbook.record.packing import zstd
 from benchbook.record.reading import FactIndex, read_journal
 
 
@@ -94,9 +95,7 @@ def test_a_crash_while_sealing_loses_nothing(journal: Path, named: bool, begun: 
     with JournalWriter(journal, segment_bytes=300) as writer:
         for n in range(3):
             writer.append(reply(n, "x" * 100))
-    import zstandard
-
-    plain = zstandard.ZstdDecompressor().decompress((journal / "000001.jsonl.zst").read_bytes())
+    plain = zstd.decompress((journal / "000001.jsonl.zst").read_bytes())
     (journal / "000001.jsonl").write_bytes(plain)
     if not named:
         for path in journal.glob("00000[2-9]*"):

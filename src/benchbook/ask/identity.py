@@ -160,7 +160,7 @@ def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
     ]
 
 
-_PACKAGES = ("httptools", "jiter", "msgspec", "numpy", "polars", "pyarrow", "scipy", "uvloop", "xllamacpp", "zstandard")
+_PACKAGES = ("backports.zstd", "httptools", "jiter", "msgspec", "numpy", "polars", "scipy", "uvloop", "xllamacpp")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or somebody's own
 

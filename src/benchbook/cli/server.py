@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
     from benchbook.catalog.indexing import Indexed
     from benchbook.catalog.queries import IndexedRun
     from benchbook.server.access import Token, TokenFile
+
+
+@contextmanager
+def _needs_server_extra() -> Iterator[None]:
+    """Import within the block what the extra brings. Raises: UsageError that names it where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("sqlalchemy", "starlette", "uvicorn"):
+            raise
+        raise UsageError(f"this needs an extra: pip install 'benchbook[server]' ({error.name} is missing)") from None
 
 
 @click.command()
@@ -54,17 +66,15 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
     On this machine alone no set-up is needed. On any other address a token is (`benchbook token create`). The log goes
     to standard error, a JSON object a line.
     """
-    try:
+    with _needs_server_extra():
+        from benchbook.catalog.database import default_path
+        from benchbook.server.access import check_setup
+        from benchbook.server.events import log_to_stderr, no_log
+        from benchbook.server.pages import checked_root_path
         from benchbook.server.running import address_of, listening_socket
         from benchbook.server.running import serve as serve_forever
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'benchbook[server]'") from None
-    from benchbook.catalog.database import default_path
-    from benchbook.server.access import check_setup
-    from benchbook.server.events import log_to_stderr, no_log
-    from benchbook.server.pages import checked_root_path
-    from benchbook.server.settings import Settings
-    from benchbook.server.spending import Spending
+        from benchbook.server.settings import Settings
+        from benchbook.server.spending import Spending
 
     settings = Settings(
         runs=Path(runs),
@@ -148,7 +158,8 @@ def revoke(token_id: str, runs: str, token_file: Path | None, as_json: bool) -> 
 
 
 def _token_file(runs: str, token_file: Path | None) -> TokenFile:
-    from benchbook.server.access import TokenFile, default_token_file
+    with _needs_server_extra():
+        from benchbook.server.access import TokenFile, default_token_file
 
     return TokenFile(token_file or default_token_file(runs))
 
@@ -184,7 +195,8 @@ def catalog() -> None:
 @_catalog_options
 def rebuild(runs: str, url: str | None, as_json: bool) -> None:
     """Read every record anew, and leave nothing else in the catalog."""
-    from benchbook.catalog.indexing import rebuild as rebuilt
+    with _needs_server_extra():
+        from benchbook.catalog.indexing import rebuild as rebuilt
 
     _fill(rebuilt, runs, url, as_json=as_json)
 
@@ -193,7 +205,8 @@ def rebuild(runs: str, url: str | None, as_json: bool) -> None:
 @_catalog_options
 def refresh(runs: str, url: str | None, as_json: bool) -> None:
     """Read the records that changed since the last time, and remove those that are gone."""
-    from benchbook.catalog.indexing import refresh as refreshed
+    with _needs_server_extra():
+        from benchbook.catalog.indexing import refresh as refreshed
 
     _fill(refreshed, runs, url, as_json=as_json)
 
@@ -231,8 +244,9 @@ def _fill(fill: Callable[..., Indexed], runs: str, url: str | None, *, as_json: 
 @click.option("--after", metavar="CURSOR", help="Go on after an earlier page.")
 def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: Any) -> None:
     """List runs as the catalog has them. `benchbook catalog refresh` brings it up to date."""
-    from benchbook.catalog.database import default_path, open_catalog
-    from benchbook.catalog.queries import RunFilter, list_runs
+    with _needs_server_extra():
+        from benchbook.catalog.database import default_path, open_catalog
+        from benchbook.catalog.queries import RunFilter, list_runs
 
     if url is None and not default_path(runs).exists():
         raise UsageError(f"{default_path(runs)}: there is no catalog yet; make it with `benchbook catalog rebuild`")

@@ -13,10 +13,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-import zstandard
-
 from benchbook.errors import RecordError, RecordLockedError
 from benchbook.record.facts import FIRST_PREV, Fact, Sealed, line_of
+from benchbook.record.packing import packed
 from benchbook.record.reading import (
     MAX_SEGMENT_BYTES,
     MAX_WRITE_BYTES,
@@ -257,9 +256,9 @@ class JournalWriter:
         self.sync()
         try:
             lines = full.read_bytes()
-            packed = _packed(lines)
+            sealed = packed(lines)
             with replacing(full.with_suffix(".jsonl.zst")) as file:
-                file.write(packed)
+                file.write(sealed)
             following = os.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise self._stop(error, self._size) from None
@@ -267,7 +266,7 @@ class JournalWriter:
             os.close(self._fd)
             self._fd, self._segment, self._size, self._synced = following, number + 1, 0, 0
         seal = Sealed(
-            segment=number, sha256=hashlib.sha256(packed).hexdigest(), lines_sha256=hashlib.sha256(lines).hexdigest()
+            segment=number, sha256=hashlib.sha256(sealed).hexdigest(), lines_sha256=hashlib.sha256(lines).hexdigest()
         )
         self._write([seal])
         self.sync()
@@ -304,14 +303,6 @@ class JournalWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _packed(lines: bytes) -> bytes:
-    """Raises: MemoryError."""
-    try:
-        return zstandard.ZstdCompressor(level=3).compress(lines)
-    except zstandard.ZstdError as error:  # the one fault that compressing can have
-        raise MemoryError(str(error)) from None
 
 
 def _lock_folder(journal: Path) -> int:

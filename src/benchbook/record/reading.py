@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import zstandard
 
 from benchbook.canonical import decode_json
 from benchbook.errors import RecordDamagedError, RecordError
@@ -27,6 +26,7 @@ from benchbook.record.facts import (
     Reply,
     fact_decoder,
 )
+from benchbook.record.packing import PackingError, unpacked, unpacked_size, unpacker
 
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
 CR_LF = "ends in CR LF; the record has LF (git autocrlf?)"
@@ -136,11 +136,11 @@ def read_segment(path: Path) -> bytes:
     if path.suffix != ".zst":
         return data
     try:
-        size = zstandard.frame_content_size(data)
-        if not 0 < size <= _MAX_UNPACKED_BYTES:
-            raise RecordDamagedError(path, None, f"says that it unpacks to {size} bytes")
-        return zstandard.ZstdDecompressor().decompress(data)
-    except zstandard.ZstdError as error:
+        size = unpacked_size(data)
+        if size is None or not 0 < size <= _MAX_UNPACKED_BYTES:
+            raise RecordDamagedError(path, None, f"says that it unpacks to {size or 0} bytes")
+        return unpacked(data, size)
+    except PackingError as error:
         raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
 
 
@@ -163,11 +163,13 @@ def first_line(path: Path) -> bytes:
         if path.suffix != ".zst":
             return file.readline(_MAX_UNPACKED_BYTES)
         try:
-            unpacked = zstandard.ZstdDecompressor().stream_reader(file)
-            line = bytearray()
-            while b"\n" not in line[-_PIECE:] and len(line) < _MAX_UNPACKED_BYTES and (more := unpacked.read(_PIECE)):
-                line += more
-        except zstandard.ZstdError as error:
+            frame, line = unpacker(), bytearray()
+            while b"\n" not in line[-_PIECE:] and len(line) < _MAX_UNPACKED_BYTES and not frame.eof:
+                piece = file.read(_PIECE) if frame.needs_input else b""
+                if frame.needs_input and not piece:
+                    break
+                line += frame.decompress(piece, _PIECE)
+        except PackingError as error:
             raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
     return bytes(line[: line.find(b"\n") + 1])
 

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
-import zstandard
-
 from benchbook.errors import InputError
+from benchbook.record.packing import PackingError, unpacker
 from benchbook.text import plural, quoted
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
@@ -33,7 +32,6 @@ _PIECE = 1 << 10  # what is unpacked at once where nothing says its size: of a b
 _MOST_BYTES = 1 << 30  # of a member, unpacked
 _UNSUSPICIOUS = 64 << 20  # up to here a member may be packed as tightly as it likes
 _MOST_TIMES = 1000  # beyond, its size over what it takes in the archive
-_LARGEST_WINDOW = 1 << 27  # of zstandard: what it may ask for while it unpacks
 
 
 class Member(NamedTuple):
@@ -57,7 +55,6 @@ class ZipArchive:
     def __init__(self, path: str | Path) -> None:
         """Raises: InputError where it can't be read, or is no archive that is gone through from its start."""
         self.path = Path(path)
-        self._zstandard = _zstandard()
         try:
             self._file = os.open(self.path, os.O_RDONLY)
         except OSError as error:
@@ -201,7 +198,7 @@ class ZipArchive:
             piece = self._at(at, _PIECE)
             try:
                 content = stream.decompress(piece) if piece else b""
-            except (zlib.error, zstandard.ZstdError):
+            except (zlib.error, PackingError):
                 return None
             at, size, checksum = at + len(piece), size + len(content), zlib.crc32(content, checksum)
             if not piece or size > _MOST_BYTES:
@@ -237,7 +234,7 @@ class ZipArchive:
     def _unpacked(self, member: Member, packed: bytes) -> bytes:
         try:
             content = self._content(member.method, packed, member.size + 1)
-        except (zlib.error, zstandard.ZstdError) as error:
+        except (zlib.error, PackingError) as error:
             raise self._broken(member.name, f"bytes that can't be unpacked ({error})") from None
         if content is None:
             expected = f"{STORED}, {DEFLATED} or {ZSTANDARD}"
@@ -255,8 +252,12 @@ class ZipArchive:
             return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, most)
         if method != ZSTANDARD:
             return None
-        with self._zstandard.stream_reader(packed, read_across_frames=True) as reader:
-            return reader.read(most)
+        content = bytearray()
+        while packed and len(content) < most:  # a member may be of several frames
+            frame = unpacker()
+            content += frame.decompress(packed, most - len(content))
+            packed = frame.unused_data
+        return bytes(content)
 
     def _of_64(self, extra: bytes, size: int, packed: int, begin: int) -> tuple[int, int, int]:
         """The same three, those of 64 bits taken from the extra field."""
@@ -299,11 +300,7 @@ def _stream(method: int) -> _Stream | None:
     """None for a method that is not known, or does not say where it ends."""
     if method == DEFLATED:
         return zlib.decompressobj(-zlib.MAX_WBITS)
-    return _zstandard().decompressobj() if method == ZSTANDARD else None
-
-
-def _zstandard() -> zstandard.ZstdDecompressor:
-    return zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+    return unpacker() if method == ZSTANDARD else None
 
 
 def _ends_with(tail: bytes, at: int) -> bool:
