@@ -27,6 +27,7 @@ class Entry:
     checksum: int | None = None
     at: int | None = None  # where its own header is, as the directory says
     local_name: str | None = None
+    frames: int = 1  # of Zstandard
 
     @property
     def packed(self) -> bytes:
@@ -34,8 +35,8 @@ class Entry:
             packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
             return packer.compress(self.content) + packer.flush()
         if self.method == ZSTANDARD:
-            stream = zstd.ZstdCompressor()  # as Inspect does: its size is not in the frame
-            return stream.compress(self.content) + stream.flush()
+            step = -(-len(self.content) // self.frames) or 1
+            return b"".join(_frame(self.content[step * n : step * (n + 1)]) for n in range(self.frames))
         return self.content
 
     @property
@@ -47,6 +48,11 @@ class Entry:
         """Checksum, packed size and size."""
         checksum = zlib.crc32(self.content) if self.checksum is None else self.checksum
         return checksum, len(self.packed), len(self.content) if self.size is None else self.size
+
+
+def _frame(content: bytes) -> bytes:
+    stream = zstd.ZstdCompressor()  # as Inspect does: its size is not in the frame
+    return stream.compress(content) + stream.flush()
 
 
 def _local(entry: Entry) -> bytes:

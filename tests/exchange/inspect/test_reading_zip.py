@@ -36,6 +36,7 @@ def written(folder: Path, data: bytes) -> Path:
         pytest.param(archive(ENTRIES), id="deflated"),
         pytest.param(archive([replace(one, method=STORED) for one in ENTRIES]), id="stored"),
         pytest.param(archive([replace(one, method=ZSTANDARD) for one in ENTRIES]), id="zstandard"),
+        pytest.param(archive([replace(one, method=ZSTANDARD, frames=2) for one in ENTRIES]), id="zstandard-in-frames"),
         pytest.param(archive([replace(one, sizes="of_64") for one in ENTRIES]), id="members-of-64-bits"),
         pytest.param(archive(ENTRIES, end_of_64=True), id="end-of-64-bits"),
         pytest.param(archive(ENTRIES, end_of_64=True, prefix=b"before"), id="end-of-64-bits-and-a-prefix"),
@@ -91,6 +92,9 @@ MB = 1 << 20
         pytest.param(archive([bomb("b", 10 * MB, said=1000)]), "found more bytes; expected 1,000", id="size-that-lies"),
         pytest.param(
             archive([bomb("b", 10 * MB, method=ZSTANDARD, said=1000)]), "found more", id="size-that-lies-zstandard"
+        ),
+        pytest.param(
+            archive([Entry("b", b"x" * 10_001, method=ZSTANDARD, frames=10_001)]), "10,000 bytes", id="many-frames"
         ),
         pytest.param(archive([bomb("b", 10, said=2 << 30)]), "2,147,483,648 bytes", id="too-large"),
         pytest.param(archive([Entry("b", b"abc", size=5)]), "found 3 bytes; expected 5", id="too-few"),

@@ -31,6 +31,7 @@ _BLOCK = 1 << 20
 _PIECE = 1 << 10  # what is unpacked at once where nothing says its size: of a bomb, a few MB
 _MOST_BYTES = 1 << 30  # of a member, unpacked
 _UNSUSPICIOUS = 64 << 20  # up to here a member may be packed as tightly as it likes
+_MOST_FRAMES = 10_000  # of Zstandard in a member, each of which costs a little however short it is
 _MOST_TIMES = 1000  # beyond, its size over what it takes in the archive
 
 
@@ -252,12 +253,7 @@ class ZipArchive:
             return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, most)
         if method != ZSTANDARD:
             return None
-        content = bytearray()
-        while packed and len(content) < most:  # a member may be of several frames
-            frame = unpacker()
-            content += frame.decompress(packed, most - len(content))
-            packed = frame.unused_data
-        return bytes(content)
+        return _of_frames(packed, most)
 
     def _of_64(self, extra: bytes, size: int, packed: int, begin: int) -> tuple[int, int, int]:
         """The same three, those of 64 bits taken from the extra field."""
@@ -294,6 +290,21 @@ class _Stream(Protocol):
     def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _of_frames(packed: bytes, most: int) -> bytes:
+    """At most so many bytes of what is in a member's frames: mostly one, and no more of them than is reasonable."""
+    content, at = bytearray(), 0
+    for _ in range(_MOST_FRAMES):
+        if at == len(packed) or len(content) == most:
+            break
+        frame = unpacker()
+        while not frame.eof and len(content) < most and (at < len(packed) or not frame.needs_input):
+            piece = packed[at : at + _BLOCK] if frame.needs_input else b""
+            content += frame.decompress(piece, most - len(content))
+            at += len(piece)
+        at -= len(frame.unused_data)
+    return bytes(content)
 
 
 def _stream(method: int) -> _Stream | None:
