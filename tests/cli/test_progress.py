@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress
-from benchbook.cli.progress import _Left, _words
 from benchbook.cli.starting import demo
 from benchbook.errors import RunStoppedError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
+from benchbook.views.progress import _Left, _words
 from running import benchbook, config
 from scripted_server import always_good, running
 

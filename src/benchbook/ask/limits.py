@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
+from benchbook.ask.beside import SIGNALS, interrupted_by
 from benchbook.text import sentences
 
 
@@ -210,20 +211,14 @@ class Stop:
         self.because(f"{are} unanswered{said}", failed=True)
 
 
-_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "a request to terminate"}
-
-
 @contextmanager
 def two_step_interrupt(stop: Stop, on_first: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Handle SIGINT and SIGTERM while the block runs; the second one cancels the task that entered it.
 
-    `on_first` is called after the first, so that the stop can be shown at once.
+    `on_first` is called after the first, so that the stop can be shown at once. Signals belong to the main thread: in
+    another they are those that a waiting caller passes on, and a caller elsewhere cancels the task itself.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread; a caller elsewhere cancels the task itself
-        return
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    previous = {number: signal.getsignal(number) for number in _SIGNALS}
+    task = asyncio.current_task()
 
     def handle(name: str) -> None:
         if stop.interrupted:
@@ -234,14 +229,23 @@ def two_step_interrupt(stop: Stop, on_first: Callable[[], None] = lambda: None) 
         stop.because(f"interrupted by {name}")
         on_first()
 
-    for number, name in _SIGNALS.items():
-        loop.add_signal_handler(number, handle, name)
+    in_main = threading.current_thread() is threading.main_thread()
     try:
-        yield
+        with _signals_handled(handle) if in_main else interrupted_by(handle):
+            yield
     except asyncio.CancelledError:
         if not stop.interrupted or task is None:
             raise
         task.uncancel()
+
+
+@contextmanager
+def _signals_handled(handle: Callable[[str], None]) -> Iterator[None]:
+    loop, previous = asyncio.get_running_loop(), {number: signal.getsignal(number) for number in SIGNALS}
+    for number, name in SIGNALS.items():
+        loop.add_signal_handler(number, handle, name)
+    try:
+        yield
     finally:
         for number, handler in previous.items():
             loop.remove_signal_handler(number)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from benchbook.ask.asking import Asker, Call
+from benchbook.ask.beside import is_in_a_loop, run_beside
 from benchbook.ask.bytes_in_flight import SHORT, bytes_in_flight
 from benchbook.ask.model_id import PinCheck
 from benchbook.record.facts import Failure, Reply, SampleFact
@@ -292,7 +293,11 @@ _T = TypeVar("_T")
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run `work` to its end in a new event loop, as `asyncio.run` does."""
+    """Run `work` to its end in a new event loop, as `asyncio.run` does; where one runs here already, beside it."""
+    return run_beside(work, _in_a_new_loop) if is_in_a_loop() else _in_a_new_loop(work)
+
+
+def _in_a_new_loop(work: Coroutine[Any, Any, _T]) -> _T:
     try:
         import uvloop
     except ImportError:

@@ -10,9 +10,9 @@ import click
 
 from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json, runs_option
-from benchbook.cli.progress import shown_progress
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.text import sentences, visible
+from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
     from benchbook.ask.starting import RunResult

@@ -15,6 +15,7 @@ from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, name_values, options_of, resume_option
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
+from benchbook.views.progress import shown_progress
 
 # Settings of `benchbook run` that also hold for a model asked here. The others have options of their own below.
 _ASKING = (

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import find_record
-from benchbook.cli.progress import shown_progress
 from benchbook.cli.summary import print_dry_run, print_run
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.text import sentences
+from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
     from benchbook.ask.settings import SittingSettings

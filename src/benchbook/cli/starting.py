@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.cli.progress import shown_progress
 from benchbook.cli.settings import given_settings, setting_options
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.record.folder import Record
 from benchbook.text import visible
+from benchbook.views.progress import shown_progress
 from benchbook.writing import write_file
 
 if TYPE_CHECKING:

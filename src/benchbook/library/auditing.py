@@ -12,6 +12,7 @@ import msgspec
 from benchbook.exchange.audit.auditing import audits_of
 from benchbook.exchange.audit.result import LogAudit
 from benchbook.exchange.tools import tool_named
+from benchbook.library.twins import in_thread
 from benchbook.text import plural
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ def audit(path: str | Path, *, tool: str | None = None) -> LogAudits:
     Raises: InputError for what is no log; UsageError for a tool that is not known.
     """
     return LogAudits(list(audits_of(path, None if tool is None else tool_named(tool))))
+
+
+audit_async = in_thread(audit)
 
 
 class LogAudits:
@@ -71,6 +75,12 @@ class LogAudits:
         from benchbook.views.terminal import document_lines
 
         return "\n".join(document_lines(audit_document(self.logs)))
+
+    def _repr_html_(self) -> str:
+        from benchbook.exchange.audit.document import audit_document
+        from benchbook.views.fragment import fragment
+
+        return fragment(audit_document(self.logs))
 
     def __repr__(self) -> str:
         n, n_not = (

@@ -26,9 +26,9 @@ from benchbook.comparison.regressions import (
 )
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.measured import Measured
-from benchbook.library.objects import Run
+from benchbook.library.objects import AnyRun, record_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
-from benchbook.record.folder import Record, open_record, records_in
+from benchbook.record.folder import Record, records_in
 from benchbook.text import storable
 
 if TYPE_CHECKING:
@@ -40,19 +40,20 @@ _NUMBERS = ("n", "mean_a", "mean_b", "difference", "low", "high", "n_lost", "n_w
 
 
 def compare(
-    a: str | Path | Run,
-    b: str | Path | Run,
-    *more: str | Path | Run,
+    a: AnyRun,
+    b: AnyRun,
+    *more: AnyRun,
     confidence: float = 0.95,
     margin: float | None = None,
+    runs: str | Path = "runs",
 ) -> RunComparison:
-    """Compare runs item by item, each against the first (SPEC A11).
+    """Compare runs item by item, each against the first: paths, ids in the folder `runs`, or runs.
 
     `margin` asks whether the later run is not worse by more than that, such as 0.02.
 
     Raises: UsageError for a path that is no record, and for runs under different scorers; RecordError.
     """
-    records = [run.record if isinstance(run, Run) else open_record(run) for run in (a, b, *more)]
+    records = [record_of(run, runs) for run in (a, b, *more)]
     return compare_records(records, confidence=confidence, margin=margin)
 
 
@@ -142,6 +143,11 @@ class RunComparison:
         from benchbook.views.terminal import document_lines
 
         return "\n".join(document_lines(comparison_summary(self.report), width=120))
+
+    def _repr_html_(self) -> str:
+        from benchbook.views.comparison import comparison_fragment
+
+        return comparison_fragment(self.report)
 
     def __repr__(self) -> str:
         return f"<RunComparison {' -> '.join(run.name for run in self.runs)}>"

@@ -10,21 +10,20 @@ from benchbook.evalsets.opening import as_file
 from benchbook.exchange import importing
 from benchbook.exchange.exporting import SAMPLES, Exported, export_record
 from benchbook.exchange.tools import tool_named
-from benchbook.library.objects import Run, run_of
-from benchbook.record.folder import open_record
+from benchbook.library.objects import AnyRun, Run, record_of, run_of
 
 if TYPE_CHECKING:
     from benchbook.integrations.trackers.sending import Sent, Tracker
 
 
-def export(run: str | Path | Run, *, to: str, out: str | Path, table: str = SAMPLES) -> Exported:
+def export(run: AnyRun, *, to: str, out: str | Path, table: str = SAMPLES, runs: str | Path = "runs") -> Exported:
     """Write a run in the form of another tool (`to="inspect"`), or a table of it (`to="csv"`), as `benchbook export`
     does: into a new file, or a new folder where the form has several files. `lost` says what the form can't hold.
 
     Raises: UsageError for a form that is not known, for `out` that is there, and where the form can't hold the run at
     all; RecordError.
     """
-    return export_record(run.record if isinstance(run, Run) else open_record(run), to, out, table=table)
+    return export_record(record_of(run, runs), to, out, table=table)
 
 
 def import_logs(
@@ -56,7 +55,14 @@ def import_logs(
         return [run_of(one.record) for one in results]
 
 
-def send(run: str | Path | Run, to: str | Tracker, *, endpoint: str | None = None, texts: bool = False) -> Sent:
+def send(
+    run: AnyRun,
+    to: str | Tracker,
+    *,
+    endpoint: str | None = None,
+    texts: bool = False,
+    runs: str | Path = "runs",
+) -> Sent:
     """Send a run's scores and decision to `otel`, `langfuse`, `mlflow` or `wandb`, or to a tracker of your own, as
     `benchbook send` does. Prompts and answers stay here unless `texts` is true.
 
@@ -65,5 +71,4 @@ def send(run: str | Path | Run, to: str | Tracker, *, endpoint: str | None = Non
     """
     from benchbook.integrations.trackers.sending import send as send_record
 
-    record = run.record if isinstance(run, Run) else open_record(run)
-    return send_record(record, to, endpoint=endpoint, texts=texts)
+    return send_record(record_of(run, runs), to, endpoint=endpoint, texts=texts)

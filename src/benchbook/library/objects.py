@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
@@ -19,9 +19,10 @@ from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.evaluators.rubric.rows import AggregatesFile, RubricManifest
 from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
-from benchbook.evaluators.verify import Verification, verify
+from benchbook.evaluators.verify import verify
+from benchbook.library.verified import Verified
 from benchbook.record.derived_files import reading_frame
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, record_named
 from benchbook.record.tables import read_rows
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Run:
 
     @property
     def manifest(self) -> Any:
-        """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
+        """Who was asked what, with what, and the hash that names the record."""
         return self._derived.manifest
 
     @property
@@ -97,9 +98,9 @@ class Run:
         if self.unavailable is not None:
             raise UsageError(f"{self.path}: its samples are unavailable: {self.unavailable}")
 
-    def verify(self, *, expect: str | None = None) -> Verification:
+    def verify(self, *, expect: str | None = None) -> Verified:
         """Everything derived again and compared; `holds` is true where no byte was changed."""
-        return verify(self.record, expect=expect)
+        return Verified.of(verify(self.record, expect=expect))
 
     @cached_property
     def panel(self) -> PanelAnalysis | None:
@@ -127,6 +128,12 @@ class Run:
         view, report = self._shown()
         return "\n".join(document_lines(view.summary(report)))
 
+    def _repr_html_(self) -> str:
+        from benchbook.views.fragment import fragment
+
+        view, report = self._shown()
+        return fragment(view.summary(report))
+
     def _shown(self) -> tuple[View, Any]:
         """The run's view, and the report that the view's functions take."""
         from benchbook.views.views import view_of
@@ -148,7 +155,7 @@ class TypedRun(Run, Generic[ManifestT, AggregatesT, DecisionT]):
 
     @property
     def manifest(self) -> ManifestT:
-        """Who was asked what, with what, and the hash that names the record (SPEC R7.1)."""
+        """Who was asked what, with what, and the hash that names the record."""
         manifest: ManifestT = self._derived.manifest
         return manifest
 
@@ -233,3 +240,12 @@ def run_of(record: Record, derived: DerivedFiles | None = None, stopped: str | N
     """
     found = evaluator_of(record).read(record) if derived is None else derived
     return _CLASSES.get(type(found.manifest), Run)(record, found, stopped)
+
+
+# A run as a caller names it: a path, an id in the folder of records, or the run itself.
+AnyRun: TypeAlias = str | Path | Run
+
+
+def record_of(run: AnyRun, runs: str | Path = "runs") -> Record:
+    """The record that a caller means. Raises: UsageError where there is none, naming the places and what is near."""
+    return run.record if isinstance(run, Run) else record_named(str(run), runs)

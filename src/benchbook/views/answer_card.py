@@ -48,12 +48,12 @@ _OF_TWO: tuple[AgreementName, ...] = ("cohens_kappa", "gwet_ac1", "krippendorff_
 
 def answer_card_markdown(card: AnswerCard) -> Iterator[str]:
     """The card (CommonMark with GFM tables), in pieces; nothing that others wrote is read as markup."""
-    return markdown_page(_document(card))
+    return markdown_page(answer_card_document(card))
 
 
 def answer_card_html(card: AnswerCard) -> Iterator[str]:
     """The card as a page that needs nothing but itself, without a script."""
-    return html_page(_document(card))
+    return html_page(answer_card_document(card))
 
 
 def answer_card_words(card: AnswerCard) -> CardWords:
@@ -83,7 +83,8 @@ def answer_card_lines(card: AnswerCard) -> Iterator[str]:
         yield f"note: {notice}"
 
 
-def _document(card: AnswerCard) -> Document:
+def answer_card_document(card: AnswerCard) -> Document:
+    """The card as a document."""
     facts = (
         Fact("Evaluator", card.spec),
         *([] if isinstance(card.judge, UnsetType) else [Fact("Judge", card.judge)]),

@@ -29,6 +29,7 @@ from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.views.curves import CURVES_CSS
+from benchbook.views.fragment import fragment
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.markup import style_sheet
@@ -42,9 +43,17 @@ MOST_IDS = 40
 
 def comparison_html(report: ComparisonReport) -> Iterator[str]:
     """The page, in pieces."""
-    css = "\n" + style_sheet("comparison.css") + CURVES_CSS
     start = ("main", "Skip to the comparison")
-    return html_page(_document(report, MAX_SHOWN, MAX_SHOWN), css=css, body_class="compared", start=start)
+    return html_page(_document(report, MAX_SHOWN, MAX_SHOWN), css=_css(), body_class="compared", start=start)
+
+
+def comparison_fragment(report: ComparisonReport) -> str:
+    """The comparison in short, for a notebook."""
+    return fragment(comparison_summary(report), css=_css(), body_class="compared")
+
+
+def _css() -> str:
+    return "\n" + style_sheet("comparison.css") + CURVES_CSS
 
 
 def comparison_markdown(report: ComparisonReport) -> Iterator[str]:

@@ -122,13 +122,13 @@ DARK: Mapping[str, str] = {
 
 def _palette_css() -> str:
     """The custom properties that the style sheet uses; paper is always printed light."""
-    light, dark = _properties(LIGHT), _properties(DARK)
+    light, dark = properties(LIGHT), properties(DARK)
     return (
         f":root{{color-scheme:light dark;{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
     )
 
 
-def _properties(colours: Mapping[str, str]) -> str:
+def properties(colours: Mapping[str, str]) -> str:
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
 
 

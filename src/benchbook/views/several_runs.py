@@ -78,6 +78,12 @@ def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in found.warnings)
 
 
+def leaderboard_document(found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = ()) -> Document:
+    """The ranking, with the same words as `leaderboard_lines`."""
+    notes = (*leaderboard_notes(found), *_others(n_others), *map(one_line, left_out))
+    return Document("Leaderboard", "leaderboard", [leaderboard_table(found), Listed(notes, quiet=True)])
+
+
 def leaderboard_lines(found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = ()) -> Iterator[str]:
     """The ranking, and in words who may be the best. `n_others` records of the folder are not in it.
 
@@ -85,10 +91,14 @@ def leaderboard_lines(found: Leaderboard, n_others: int = 0, left_out: Sequence[
     """
     yield from table_lines(leaderboard_table(found), 160)
     yield from leaderboard_notes(found)
+    yield from _others(n_others)
+    yield from map(one_line, left_out)
+
+
+def _others(n_others: int) -> Iterator[str]:
     if n_others:
         why = "damaged, misnamed, not finished, a dry run, or on another eval set or scorer"
         yield f"{plural(n_others, 'other record')} not ranked: {why}."
-    yield from map(one_line, left_out)
 
 
 _SETTING = 40  # characters of a setting's value

@@ -8,7 +8,6 @@ import platform
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
 from itertools import islice
 from typing import NamedTuple
@@ -56,12 +55,7 @@ def score_answers(scorer: Scorer, record: Record, journal: JournalWriter, tell: 
                 facts.add(outcome_by(scorer, *one))
         facts.tell_all()
         return
-    whole = score_answers_of_sitting(scorer, record, journal, Stop(), tell)
-    if _is_in_a_loop():
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(run_async, whole).result()
-    else:
-        run_async(whole)
+    run_async(score_answers_of_sitting(scorer, record, journal, Stop(), tell))
 
 
 async def score_answers_of_sitting(
@@ -162,14 +156,6 @@ async def _awaited(scorer: Scorer, lacking: Iterator[_Asked], stop: Stop) -> Asy
     finally:
         for task in under_way:
             task.cancel()
-
-
-def _is_in_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,5 @@
-"""The display of a run's progress on standard error: a bar on a terminal, a few plain lines elsewhere."""
+"""The display of a run's progress: on standard error a bar on a terminal, or a few plain lines; in a notebook an output
+that is written again in its place."""
 
 from __future__ import annotations
 
@@ -8,12 +9,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from benchbook.views.markup import el, join, text
 
 if TYPE_CHECKING:
     from benchbook.ask.work import Progress, ProgressHandler
 
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_UPDATES = 0.2
 
 
 @contextmanager
@@ -21,6 +25,12 @@ def shown_progress(*, quiet: bool) -> Iterator[ProgressHandler | None]:
     """A handler that shows progress while the block runs; None where nothing is to be shown."""
     if quiet:
         yield None
+    elif in_notebook():
+        cell = _Cell()
+        try:
+            yield cell.show
+        finally:
+            cell.end()
     elif sys.stderr.isatty():
         with _bar() as handler:
             yield handler
@@ -37,7 +47,8 @@ class _Lines:
         now = time.monotonic()
         if now - self._last >= _SECONDS_BETWEEN_LINES or progress.done == progress.planned:
             self._last = now
-            print(f"{_words(progress)}, {now - self._started:.0f} s", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{_words(progress)}, {now - self._started:.0f} s\n")
+            sys.stderr.flush()
 
 
 @contextmanager
@@ -85,3 +96,58 @@ def _words(progress: Progress) -> str:
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
     samples = f"samples {progress.step}" if progress.step else "samples"
     return f"{progress.done} of {progress.planned} {samples}{cost}{stopping}{waiting}"
+
+
+# ── in a notebook ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def in_notebook() -> bool:
+    """True in a kernel of Jupyter's: Lab, Notebook, VS Code, Colab. IPython is not imported where it isn't there."""
+    found = sys.modules.get("IPython")
+    return found is not None and getattr(found.get_ipython(), "kernel", None) is not None
+
+
+@contextmanager
+def progress_asked(asked: bool | None, on_progress: ProgressHandler | None) -> Iterator[ProgressHandler | None]:
+    """The handler of a call of the library's: the caller's own, or what shows progress; by default in a notebook."""
+    if on_progress is not None and not asked:
+        yield on_progress
+        return
+    with shown_progress(quiet=not (in_notebook() if asked is None else asked)) as handler:
+        yield handler if on_progress is None or handler is None else _both(on_progress, handler)
+
+
+def _both(first: ProgressHandler, second: ProgressHandler) -> ProgressHandler:
+    def show(progress: Progress) -> None:
+        first(progress)
+        second(progress)
+
+    return show
+
+
+class _Cell:
+    """One output of a cell, which is written again in its place."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._left = _Left(self._started)
+        self._last = -math.inf
+        self._shown: Progress | None = None
+        display: Any = sys.modules["IPython"].display.display
+        self._output = display(self._written("starting", None), raw=True, display_id=True)
+
+    def show(self, progress: Progress) -> None:
+        now, self._shown = time.monotonic(), progress
+        left = self._left.words(progress, now)
+        if now - self._last >= _SECONDS_BETWEEN_UPDATES:
+            self._last = now
+            self._output.update(self._written(_words(progress) + left, progress), raw=True)
+
+    def end(self) -> None:
+        if self._shown is not None:
+            words = f"{_words(self._shown)}, {time.monotonic() - self._started:.0f} s"
+            self._output.update(self._written(words, self._shown), raw=True)
+
+    def _written(self, words: str, progress: Progress | None) -> dict[str, str]:
+        done = {} if progress is None else {"value": progress.done, "max": progress.planned}
+        return {"text/plain": words, "text/html": join(el("progress", **done), text(f" {words}"))}

@@ -1,0 +1,76 @@
+"""Runs ranked over one eval set: `bb.leaderboard`, as an object that prints well."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from benchbook.comparison.leaderboard import Leaderboard
+from benchbook.comparison.leaderboard import leaderboard as ranked
+from benchbook.comparison.records import compared_run
+from benchbook.errors import UsageError
+from benchbook.library.comparing import damaged_in, misnamed_in, records_on_one_evalset
+from benchbook.library.objects import AnyRun, record_of
+from benchbook.library.twins import in_thread
+
+if TYPE_CHECKING:
+    import polars
+
+
+def leaderboard(
+    *run: AnyRun, evalset: str | None = None, confidence: float = 0.95, runs: str | Path = "runs"
+) -> RunRanking:
+    """Rank runs over one eval set, and say which can't be told from the best, as `benchbook leaderboard` does.
+
+    Without a `run`, all finished records in the folder `runs` that are on the newest one's eval set, or on `evalset`,
+    an id or a hash. `confidence` is of rank intervals, and of the set that holds the best run.
+
+    Raises: UsageError where there is no such record, and for runs that can't be ranked together; RecordError.
+    """
+    if run and evalset:
+        raise UsageError("evalset: chooses among a folder's records; leave it out, or the runs")
+    records, n_others = ([record_of(one, runs) for one in run], 0) if run else records_on_one_evalset(runs, evalset)
+    left_out = () if run else (
+        *(f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)),
+        *(f"Misnamed: {what}" for _, what in misnamed_in(runs)),
+    )  # fmt: skip
+    found = ranked([compared_run(record) for record in records], confidence=confidence)
+    return RunRanking(found, n_others, left_out)
+
+
+leaderboard_async = in_thread(leaderboard)
+
+
+class RunRanking:
+    """A leaderboard: `found` has the places, from the best to the worst. `n_others` records of the folder are not in
+    it; `left_out` has a line for each of those with which something is wrong."""
+
+    def __init__(self, found: Leaderboard, n_others: int = 0, left_out: tuple[str, ...] = ()) -> None:
+        self.found = found
+        self.n_others = n_others
+        self.left_out = left_out
+
+    @cached_property
+    def places(self) -> polars.DataFrame:
+        """A row for each ranked run: rank and its interval, score, p against the best, whether it may be the best."""
+        import polars as pl
+
+        return pl.DataFrame([msgspec.to_builtins(one) for one in self.found.places])
+
+    def __str__(self) -> str:
+        from benchbook.views.several_runs import leaderboard_lines
+
+        return "\n".join(leaderboard_lines(self.found, self.n_others, self.left_out))
+
+    def _repr_html_(self) -> str:
+        from benchbook.views.fragment import fragment
+        from benchbook.views.several_runs import leaderboard_document
+
+        return fragment(leaderboard_document(self.found, self.n_others, self.left_out))
+
+    def __repr__(self) -> str:
+        best = [one.run for one in self.found.places if one.among_best]
+        return f"<RunRanking of {len(self.found.places)} runs, the best among {', '.join(best)}>"
