@@ -17,7 +17,9 @@
 
 from __future__ import annotations
 
+from linecache import getline
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 
@@ -25,6 +27,22 @@ class BenchbookError(Exception):
     """An error that the user can act on."""
 
     exit_code = 3
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows instead of a traceback: the message, and the caller's line that it is about."""
+        from benchbook.text import visible
+
+        said = [f"{type(self).__name__}: {self}", *_called_on(self.__traceback__)]
+        return [visible(line) for line in said]
+
+
+def _called_on(traceback: TracebackType | None) -> list[str]:
+    """The last line on the way here that is none of Benchbook's."""
+    ours, found = str(Path(__file__).parent), []
+    while traceback is not None and not (name := traceback.tb_frame.f_code.co_filename).startswith(ours):
+        found = [f"  line {traceback.tb_lineno}: {getline(name, traceback.tb_lineno).strip()}"]
+        traceback = traceback.tb_next
+    return found
 
 
 class UsageError(BenchbookError):

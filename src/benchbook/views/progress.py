@@ -133,21 +133,24 @@ class _Cell:
         self._left = _Left(self._started)
         self._last = -math.inf
         self._shown: Progress | None = None
-        display: Any = sys.modules["IPython"].display.display
-        self._output = display(self._written("starting", None), raw=True, display_id=True)
+        self._output: Any = None  # none before there is progress: what can't begin shows its error alone
 
     def show(self, progress: Progress) -> None:
         now, self._shown = time.monotonic(), progress
         left = self._left.words(progress, now)
         if now - self._last >= _SECONDS_BETWEEN_UPDATES:
             self._last = now
-            self._output.update(self._written(_words(progress) + left, progress), raw=True)
+            self._write(_words(progress) + left, progress)
 
     def end(self) -> None:
         if self._shown is not None:
             words = f"{_words(self._shown)}, {time.monotonic() - self._started:.0f} s"
-            self._output.update(self._written(words, self._shown), raw=True)
+            self._write(words, self._shown)
 
-    def _written(self, words: str, progress: Progress | None) -> dict[str, str]:
-        done = {} if progress is None else {"value": progress.done, "max": progress.planned}
-        return {"text/plain": words, "text/html": join(el("progress", **done), text(f" {words}"))}
+    def _write(self, words: str, progress: Progress) -> None:
+        bar = el("progress", value=progress.done, max=progress.planned)
+        written = {"text/plain": words, "text/html": join(bar, text(f" {words}"))}
+        if self._output is None:
+            self._output = sys.modules["IPython"].display.display(written, raw=True, display_id=True)
+        else:
+            self._output.update(written, raw=True)
