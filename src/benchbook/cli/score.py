@@ -15,7 +15,6 @@ from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, name_values, options_of, resume_option
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
-from benchbook.views.progress import shown_progress
 
 # Settings of `benchbook run` that also hold for a model asked here. The others have options of their own below.
 _ASKING = (
@@ -130,9 +129,9 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _read(options: dict[str, Any]) -> Any:
     """Make a record of predictions that were made elsewhere."""
-    from benchbook.cli.progress import shown_progress
     from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
     from benchbook.evaluators.settings import ScoreConfig
+    from benchbook.views.progress import shown_progress
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from benchbook.errors import ConfigError
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.scorers.scorer import Scorer
+from benchbook.text import nearest
 
 FilePath: TypeAlias = str | Path
 # A file, `@NAME`, or the rows themselves: mappings, a Polars or pandas frame, a Hugging Face data set.
@@ -171,11 +172,8 @@ def check_names(given: Iterable[str], keywords: type, function: Callable[..., An
     known = keywords.__optional_keys__  # type: ignore[attr-defined]  # of a TypedDict
     for name in given:
         if name not in known:
-            from difflib import get_close_matches
-
             parameters = inspect.signature(function).parameters.values()
             names = [*known, *(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)]
-            near = get_close_matches(name, names, n=1)
-            expected = near[0] if near else "one of those that docs/reference/library.md lists"
+            expected = nearest(name, names) or "one of those that docs/reference/library.md lists"
             called = function.__name__.removesuffix("_async")
             raise ConfigError(f"{called}: {name}", "a setting that is not known", expected)
