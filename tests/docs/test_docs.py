@@ -16,7 +16,7 @@ import pytest
 
 import benchbook as bb
 from benchbook.ask.unanswered import Unanswered
-from benchbook.cli.main import COMMANDS
+from benchbook.cli.commands import COMMANDS
 from benchbook.evaluators import exact
 from benchbook.evaluators.gates import Decision, Gate
 from benchbook.evaluators.intervals import Interval

@@ -275,6 +275,23 @@ def check_pinned(setting: str, model_id: ModelId) -> None:
         raise ConfigError(setting, f"{model_id}, a floating alias, in a benchmark", expected)
 
 
+def unpinned_because(
+    model_id: ModelId, reported: str | None, fingerprint: str | None, *, benchmark: bool
+) -> str | None:
+    """The reason in words for which a run stops after a model's first answer, which called itself `reported`: nobody
+    tells its version, or in a benchmark it floats. None where it is pinned well enough."""
+    dated = reported is not None and names_snapshot(reported)
+    why = model_id.floats_because
+    if benchmark and why is not None and not dated:
+        return (
+            f"{model_id} is a floating alias ({why}), and the provider names no dated snapshot (it says "
+            f"{reported!r}): a benchmark needs a pinned model, such as provider/model-name@2026-11-01"
+        )
+    if model_id.declared_version is None and not dated and not fingerprint:
+        return f"{model_id}: neither the id nor the provider tells a version; write {model_id}@version"
+    return None
+
+
 class PinCheck:
     """Checks the first answer of each endpoint against the pins; `models` holds each endpoint's model id."""
 
@@ -294,19 +311,6 @@ class PinCheck:
         model_id = self._unseen.pop(endpoint, None)
         if model_id is None:
             return
-        reported = reply.model_reported
-        dated = reported is not None and names_snapshot(reported)
-        why = model_id.floats_because
-        if self._benchmark and why is not None and not dated:
-            stop.because(
-                f"{model_id} is a floating alias ({why}), and the provider names no dated snapshot (it says "
-                f"{reported!r}): a benchmark needs a pinned model, such as provider/model-name@2026-11-01",
-                failed=True,
-                usage=True,
-            )
-        elif model_id.declared_version is None and not dated and not reply.fingerprint:
-            stop.because(
-                f"{model_id}: neither the id nor the provider tells a version; write {model_id}@version",
-                failed=True,
-                usage=True,
-            )
+        why = unpinned_because(model_id, reply.model_reported, reply.fingerprint, benchmark=self._benchmark)
+        if why is not None:
+            stop.because(why, failed=True, usage=True)

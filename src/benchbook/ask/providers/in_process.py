@@ -1,7 +1,8 @@
 """Models within this process: a function that is called with the prompt, and a script's replies for tests and dry runs.
 
 The script is JSON: `{"replies": [{"contains": "…", "text": "…", "latency_ms": 5, "input_tokens": 1, …}, …]}`. The first
-entry whose `contains` is in the prompt answers; one without `contains` answers everything.
+entry whose `contains` is in the prompt answers; one without `contains` answers everything. Benchbook ships two, a
+shop's assistant and its judge, so that a first run needs no model.
 """
 
 from __future__ import annotations
@@ -144,6 +145,14 @@ class _ScriptedReply(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replies: list[_ScriptedReply]
+
+
+_SHIPPED = Path(__file__).with_name("scripts")
+
+
+def shipped_script(name: str) -> str | None:
+    """The file of a script that Benchbook ships, by its model's name; None where it ships none of that name."""
+    return next((str(file) for file in _SHIPPED.glob("*.json") if file.stem == name), None)
 
 
 def read_script(path: str | None, setting: str) -> list[_ScriptedReply]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from benchbook.ask.identity import (
 )
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
+from benchbook.ask.probing import Trial
 from benchbook.ask.requests import RolePlan
 from benchbook.ask.roles import Roles, RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
@@ -49,6 +50,7 @@ from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spe
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
 from benchbook.evaluators.rubric.steps import ItemOf, read_history
+from benchbook.evaluators.rubric.trying import trials_of
 from benchbook.evaluators.rubric.warnings import judge_names
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.derived_files import check_whole
@@ -156,6 +158,9 @@ class PreparedRun:
     def forecast(self) -> RubricForecast:
         requests = Requests(self.plan, self.spec, self.template)
         return forecast_of(self.config, self.plan, requests, self.spec, self.evalset, self.roles)
+
+    def trials(self) -> Mapping[str, Trial]:
+        return trials_of(self.plan, self.spec, self.evalset)
 
     def first_fact(self, run_id: str, inputs: dict[str, str], source: str | Path | None) -> RunStarted:
         self.evalset.close()
