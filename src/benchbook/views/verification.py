@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbook.evaluators.document import Document, Fact, Listed, Notices, Opening, Tone
+from benchbook.evaluators.document import TERMINAL, Document, Fact, Listed, Notices, Opening, Paragraph, Tone
 from benchbook.evaluators.verify import Verification
 from benchbook.text import plural
 
@@ -21,4 +21,5 @@ def verification_document(found: Verification) -> Document:
     facts = (Fact("Facts", f"{found.n_facts:,}", plain=True), Fact("Record", digest=found.sha256))
     others = () if found.not_computed is None else (f"{found.not_computed}.",)
     opening = Opening(headline, tone, None, (says,), (listed,) if found.findings else (), facts)
-    return Document("Verification", "verification", [opening, Notices((*others, *found.notes))])
+    named = Paragraph(f"record hash: {found.sha256}", only=TERMINAL)
+    return Document("Verification", "verification", [opening, named, Notices((*others, *found.notes))])
