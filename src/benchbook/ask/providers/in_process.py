@@ -46,12 +46,28 @@ def lend(function: Function) -> str:
     plain = (
         _NOT_OF_A_NAME.sub("-", getattr(function, "__qualname__", type(function).__name__)).strip("-.") or "function"
     )
-    name, number = plain, 1
-    while _LENT.setdefault(name, function) is not function:
+    name, number, sha256 = plain, 1, source_sha256(function)
+    while (other := _LENT.setdefault(name, function)) is not function:
+        if sha256 is not None and _is_again(function, other):
+            _LENT[name] = function
+            break
         number += 1
         name = f"{plain}-{number}"
-    sha256 = source_sha256(function)
     return f"{KIND}/{name}" + (f"@sha256:{sha256[:16]}" if sha256 else "")
+
+
+def _is_again(function: Function, other: Function) -> bool:
+    """True if a function was defined again word for word, as a cell of a notebook that runs twice does.
+
+    One that closes over something may be another, however alike.
+    """
+    if not (inspect.isfunction(function) and inspect.isfunction(other)) or function.__closure__ or other.__closure__:
+        return False
+    parts = [
+        (source_sha256(one), one.__code__.co_code, one.__code__.co_consts, one.__defaults__, one.__kwdefaults__)
+        for one in (function, other)
+    ]
+    return function.__globals__ is other.__globals__ and parts[0] == parts[1]
 
 
 def source_sha256(function: Function) -> str | None:
