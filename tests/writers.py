@@ -403,7 +403,7 @@ WRITERS = {
         kept=lambda folder: {ENDED} if (folder / "runs" / "baseline.json").read_bytes() else set(),
     ),
     "init": Writer(
-        modules=("cli/starting.py",), act=command("init"), again=command("init", "--force"),
+        modules=("cli/init.py",), act=command("init"), again=command("init", "--force"),
         kept=lambda folder: {ENDED} if (folder / "benchbook.toml").read_bytes() else set(),
     ),
     "new-eval-set": Writer(

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress
-from benchbook.cli.starting import demo
+from benchbook.cli.demo import demo
 from benchbook.errors import RunStoppedError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.output import json_option, print_json
-from benchbook.views.progress import shown_progress
 from benchbook.text import shorten, visible
+from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
     from benchbook.cli.demo_parts import Cast, JudgedAnswer, TwoPrompts, Verified

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbook.ask.probing import Trial
+from benchbook.evalsets import EvalSet
 from benchbook.evaluators.rubric.asking import endpoint_name
 from benchbook.evaluators.rubric.plan import JudgePrompt, Plan, reply_schema
 from benchbook.evaluators.rubric.reply import Judged, Rejected, parse_reply
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.evalsets import EvalSet
 
 _ANSWER = "I am not sure. Please ask again in another way."  # where the item has no right answer to show
 
