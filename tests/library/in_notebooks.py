@@ -15,13 +15,13 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def model(prompt: str) -> dict[str, Any]:
+def doubling(prompt: str) -> dict[str, Any]:
     """Right but for 4 and 8."""
     n = int(prompt.split()[0])
     return {"text": str(2 * n) if n % 4 else "no <b>idea</b>", "input_tokens": 5, "output_tokens": 2}
 
 
-def judge(prompt: str) -> dict[str, Any]:
+def kindly(prompt: str) -> dict[str, Any]:
     accuracy = 0 if "candidate_answer: no" in prompt else 2
     text = f'{{"accuracy_score": {accuracy}, "faithfulness_score": 2, "rationale": "So."}}'
     return {"text": text, "input_tokens": 9, "output_tokens": 9}

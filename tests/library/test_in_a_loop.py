@@ -14,9 +14,9 @@ import pytest
 import benchbook as bb
 from benchbook.ask.work import Progress, run_async
 from benchbook.errors import UsageError
-from library.in_notebooks import ROWS, judge, model
+from library.in_notebooks import ROWS, doubling, kindly
 
-GRID: dict[str, Any] = {"spec": "contains@v1", "experiment": "g", "grid": {"model": [model]}}
+GRID: dict[str, Any] = {"spec": "contains@v1", "experiment": "g", "grid": {"model": [doubling]}}
 
 
 async def _within(call: Callable[[], Any]) -> Any:
@@ -28,11 +28,11 @@ async def _within(call: Callable[[], Any]) -> Any:
     ("call", "score"),
     [
         pytest.param(
-            lambda: bb.run(evalset=ROWS, model=model, judge=judge).aggregates.aggregates.pass_rate, 0.75, id="run"
+            lambda: bb.run(evalset=ROWS, model=doubling, judge=kindly).aggregates.aggregates.pass_rate, 0.75, id="run"
         ),
-        pytest.param(lambda: bb.score(ROWS, model=model).aggregates.primary_score, 0.75, id="score"),
+        pytest.param(lambda: bb.score(ROWS, model=doubling).aggregates.primary_score, 0.75, id="score"),
         pytest.param(lambda: bb.grid(evalset=ROWS, **GRID)[0].aggregates.primary_score, 0.75, id="grid"),
-        pytest.param(lambda: bb.score(_half, ROWS, model=model).aggregates.primary_score, 0.5, id="awaited-scorer"),
+        pytest.param(lambda: bb.score(_half, ROWS, model=doubling).aggregates.primary_score, 0.5, id="awaited-scorer"),
     ],
 )
 def test_a_call_gives_the_same_in_a_loop_and_outside(
@@ -54,11 +54,11 @@ def test_a_twin_is_awaited_in_the_callers_own_loop(tmp_path: Path) -> None:
 
     async def answer(prompt: str) -> dict[str, Any]:
         loops.add(asyncio.get_running_loop())
-        return model(prompt)
+        return doubling(prompt)
 
     async def main() -> None:
         loops.add(asyncio.get_running_loop())
-        run = await bb.run_async(evalset=ROWS, model=answer, judge=judge, runs=tmp_path, run_id="r")
+        run = await bb.run_async(evalset=ROWS, model=answer, judge=kindly, runs=tmp_path, run_id="r")
         labels = await bb.label_async("r", out=tmp_path / "labels", n=4, runs=tmp_path)
         labels.give([{"sample": one, "accuracy_score": 2} for one in labels.sheet["sample"]], labeller="ana")
         assert (await bb.calibrate_async(run, labels)).card.run_id == "r"
@@ -69,7 +69,7 @@ def test_a_twin_is_awaited_in_the_callers_own_loop(tmp_path: Path) -> None:
 
 def test_an_error_is_raised_where_it_was_called(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.jsonl"):
-        asyncio.run(_within(lambda: bb.run(evalset="gone.jsonl", model=model, judge=judge, runs=tmp_path)))
+        asyncio.run(_within(lambda: bb.run(evalset="gone.jsonl", model=doubling, judge=kindly, runs=tmp_path)))
 
 
 def _interrupting(after: int) -> Callable[[str], dict[str, Any]]:
@@ -81,7 +81,7 @@ def _interrupting(after: int) -> Callable[[str], dict[str, Any]]:
         n += 1
         if n == after:
             os.kill(os.getpid(), signal.SIGINT)
-        return model(prompt)
+        return doubling(prompt)
 
     return answer
 
