@@ -14,6 +14,7 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.checks.rows import ChecksAggregates, ChecksManifest
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.correctness.rows import CorrectnessAggregates, CorrectnessManifest
+from benchbook.evaluators.document import Notices
 from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of, samples_type
@@ -24,11 +25,13 @@ from benchbook.library.verified import Verified
 from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record, record_named
 from benchbook.record.tables import read_rows
+from benchbook.text import sentences
 
 if TYPE_CHECKING:
     import polars
 
     from benchbook.evaluators.contract import Confidence
+    from benchbook.evaluators.document import Document
     from benchbook.views.views import View
 
 
@@ -125,14 +128,21 @@ class Run:
     def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
 
-        view, report = self._shown()
-        return "\n".join(document_lines(view.summary(report)))
+        return "\n".join(document_lines(self._document()))
 
     def _repr_html_(self) -> str:
         from benchbook.views.fragment import fragment
 
+        return fragment(self._document())
+
+    def _document(self) -> Document:
+        """The summary; where the run was stopped, after the reason."""
         view, report = self._shown()
-        return fragment(view.summary(report))
+        found = view.summary(report)
+        if self.stopped is None:
+            return found
+        said = sentences(f"Stopped: {self.stopped}", "What was recorded is whole, and bb.resume goes on with it")
+        return msgspec.structs.replace(found, blocks=(Notices((said,)), *found.blocks))
 
     def _shown(self) -> tuple[View, Any]:
         """The run's view, and the report that the view's functions take."""

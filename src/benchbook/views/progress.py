@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from benchbook.text import shorten
 from benchbook.views.markup import el, join, text
 
 if TYPE_CHECKING:
@@ -144,8 +145,9 @@ class _Cell:
 
     def end(self) -> None:
         if self._shown is not None:
-            words = f"{_words(self._shown)}, {time.monotonic() - self._started:.0f} s"
-            self._write(words, self._shown)
+            done, why = self._shown, self._shown.stopping
+            words = f"{done.done} of {done.planned} samples, stopped: {shorten(why, 80)}" if why else _words(done)
+            self._write(f"{words}, {time.monotonic() - self._started:.0f} s", done)
 
     def _write(self, words: str, progress: Progress) -> None:
         bar = el("progress", value=progress.done, max=progress.planned)
