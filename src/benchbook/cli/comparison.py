@@ -155,29 +155,15 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
 
     Without names, all finished records in the folder that are on the newest one's eval set.
     """
-    from benchbook.comparison.leaderboard import leaderboard as ranked
-    from benchbook.comparison.records import compared_run
-    from benchbook.library.comparing import damaged_in, misnamed_in, records_on_one_evalset
+    from benchbook.library.ranking import ranking_of
+    from benchbook.views.terminal import encodable
 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
-    records, n_others = (
-        ([find_record(name, runs) for name in names], 0) if names else records_on_one_evalset(runs, evalset)
+    found = ranking_of(
+        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, confidence=confidence
     )
-    found = ranked([compared_run(record) for record in records], confidence=confidence)
     if as_json:
-        print_json(found)
-        return
-    from benchbook.views.several_runs import leaderboard_lines
-    from benchbook.views.terminal import encodable
-
-    left_out = (
-        []
-        if names
-        else [
-            *(f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)),
-            *(f"Misnamed: {what}" for _, what in misnamed_in(runs)),
-        ]
-    )
-    for line in leaderboard_lines(found, n_others, left_out):
-        click.echo(encodable(line, sys.stdout.encoding))
+        print_json(found.found)
+    else:
+        click.echo(encodable(str(found), sys.stdout.encoding))

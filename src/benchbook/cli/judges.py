@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,10 +22,6 @@ from benchbook.cli.output import (
 )
 from benchbook.errors import UsageError
 from benchbook.text import visible
-
-if TYPE_CHECKING:
-    from benchbook.labels.labels import LabelBook
-    from benchbook.record.folder import Record
 
 
 @click.command()
@@ -199,40 +194,17 @@ def calibrate(
     experiment each judge has a card of its own (`--judge`). The card says all of it: `--html`, `--markdown`, `--json`.
     """
     from benchbook.labels.labels import open_labels
+    from benchbook.library.labelling import calibration_of
     from benchbook.writing import write_file
 
     if markdown and as_json:
         raise click.UsageError("--json and --markdown: one of them")
-    card, forms = _card(find_record(run, runs), open_labels(labels), judge, confidence, seed)
+    found = calibration_of(find_record(run, runs), open_labels(labels), judge=judge, confidence=confidence, seed=seed)
     if html is not None:
-        write_file(Path(html), "".join(forms.html(card)).encode("utf-8"))
+        write_file(Path(html), found.to_html().encode("utf-8"))
     if as_json:
-        print_json(card)
+        print_json(found.card)
     elif markdown:
-        click.echo("".join(forms.markdown(card)), nl=False)
+        click.echo(found.to_markdown(), nl=False)
     else:
-        for line in forms.lines(card):
-            click.echo(visible(line))
-
-
-@dataclass(frozen=True, slots=True)
-class _Forms:
-    """The functions that write a card."""
-
-    html: Callable[[Any], Iterator[str]]
-    markdown: Callable[[Any], Iterator[str]]
-    lines: Callable[[Any], Iterator[str]]
-
-
-def _card(record: Record, book: LabelBook, judge: str | None, confidence: float, seed: int) -> tuple[Any, _Forms]:
-    """A judge's card where the run has one, else the card of its evaluator's scores."""
-    from benchbook.labels.answer_card import answer_card
-    from benchbook.labels.judge_card import has_judge_card, judge_card
-    from benchbook.views.answer_card import answer_card_html, answer_card_lines, answer_card_markdown
-    from benchbook.views.judges import card_html, card_lines, card_markdown
-
-    if has_judge_card(record):
-        forms = _Forms(card_html, card_markdown, card_lines)
-        return judge_card(record, book, confidence=confidence, seed=seed), forms
-    forms = _Forms(answer_card_html, answer_card_markdown, answer_card_lines)
-    return answer_card(record, book, judge=judge, confidence=confidence, seed=seed), forms
+        click.echo(visible(str(found)))

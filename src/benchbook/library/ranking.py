@@ -15,6 +15,7 @@ from benchbook.errors import UsageError
 from benchbook.library.comparing import damaged_in, misnamed_in, records_on_one_evalset
 from benchbook.library.objects import AnyRun, record_of
 from benchbook.library.twins import in_thread
+from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
     import polars
@@ -32,16 +33,24 @@ def leaderboard(
     """
     if run and evalset:
         raise UsageError("evalset: chooses among a folder's records; leave it out, or the runs")
-    records, n_others = ([record_of(one, runs) for one in run], 0) if run else records_on_one_evalset(runs, evalset)
-    left_out = () if run else (
-        *(f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)),
-        *(f"Misnamed: {what}" for _, what in misnamed_in(runs)),
-    )  # fmt: skip
-    found = ranked([compared_run(record) for record in records], confidence=confidence)
-    return RunRanking(found, n_others, left_out)
+    records = [record_of(one, runs) for one in run] or None
+    return ranking_of(records, runs, evalset=evalset, confidence=confidence)
 
 
 leaderboard_async = in_thread(leaderboard)
+
+
+def ranking_of(
+    named: list[Record] | None, runs: str | Path, *, evalset: str | None = None, confidence: float = 0.95
+) -> RunRanking:
+    """As `leaderboard`, for records that are open already; without any, for those of the folder."""
+    records, n_others = (named, 0) if named else records_on_one_evalset(runs, evalset)
+    left_out = []
+    if named is None:
+        left_out += [f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)]
+        left_out += [f"Misnamed: {what}" for _, what in misnamed_in(runs)]
+    found = ranked([compared_run(record) for record in records], confidence=confidence)
+    return RunRanking(found, n_others, tuple(left_out))
 
 
 class RunRanking:
