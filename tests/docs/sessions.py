@@ -1,6 +1,7 @@
 """Reads the manual's pages: their commands, the files that they write, and what they show as output.
 
-A page is a session: its blocks run in order, in one folder, which begins as a copy of docs/examples.
+A page is a session: its blocks run in order, in one folder, which is the one in which the page says that its reader stands:
+an empty one, or by a sentence in front of the first block that runs, a checkout's root or its docs/examples.
 
     ```sh                        a script
     ```console                   `$ ` starts a command; the lines under it are what it prints, `…` stands for anything
@@ -18,11 +19,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Block", "blocks_of", "links_of", "matches", "steps_of", "tables_of"]
+__all__ = ["Block", "blocks_of", "links_of", "matches", "stands_in", "steps_of", "tables_of"]
 
 RUN = ("sh", "console", "python")
 _FENCE = re.compile(r"^(`{3,})(\w*)\s*$")
 _DIRECTIVE = re.compile(r"<!-- (file|test): (.*?) -->")
+_STANDS = {
+    "docs/examples": re.compile(r"[Ii]n \[`docs/examples`\]\([./]*examples\)\s+of\s+a\s+checkout"),
+    ".": re.compile(r"[Ii]n\s+the\s+root\s+of\s+a\s+checkout"),
+}
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 
 
@@ -64,6 +69,12 @@ def blocks_of(page: Path) -> list[Block]:
             assert directive == ("", ""), f"{page.name}:{number}: a directive belongs right in front of a block"
         number += 1
     return blocks
+
+
+def stands_in(page: Path, first: int) -> str | None:
+    """The folder of a checkout in which the page says, above the line `first`, that its reader stands; None: an empty one."""
+    above = "\n".join(page.read_text(encoding="utf-8").split("\n")[:first])
+    return next((folder for folder, said in _STANDS.items() if said.search(above)), None)
 
 
 def _block(page: Path, line: int, language: str, text: str, directive: tuple[str, str]) -> Block:

@@ -24,7 +24,7 @@ from benchbook.evaluators.rubric import rows
 from benchbook.evaluators.rubric.aggregates import aggregates_type
 from benchbook.evaluators.settings import SETTINGS
 from benchbook.record import facts
-from docs.sessions import RUN, Block, blocks_of, links_of, matches, steps_of, tables_of
+from docs.sessions import RUN, Block, blocks_of, links_of, matches, stands_in, steps_of, tables_of
 from rubric_v1 import AGGREGATES_FILE, CAUSED_ROW, PANEL_ROW, ROW, SLICE, V1, VOTE
 from scripted_server import ScriptedServer, running
 from support import CITED, ROOT
@@ -84,9 +84,15 @@ def test_with_the_local_model_too(page: Path, tmp_path: Path, server: ScriptedSe
 
 
 def follow(page: Path, folder: Path, server: ScriptedServer, *, slow: bool) -> None:
-    """Do what the page says, block after block."""
-    shutil.copytree(DOCS / "examples", folder)
-    for block in blocks_of(page):
+    """Do what the page says, block after block, where it says that the reader stands."""
+    blocks = blocks_of(page)
+    stands = stands_in(page, next(block.line for block in blocks if runs(block)))
+    if stands is None:
+        folder.mkdir()
+    else:  # of a checkout, the examples are all that a page may need
+        shutil.copytree(DOCS / "examples", folder / "docs/examples")
+        folder = folder / stands
+    for block in blocks:
         if block.file is not None:
             (folder / block.file).write_text(here(block.text, server), encoding="utf-8", newline="\n")
         elif runs(block) and (slow or not block.slow):
