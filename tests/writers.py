@@ -480,6 +480,7 @@ WRITERS = {
 
 # Modules that write, whose writers are tested elsewhere, or need no test.
 ELSEWHERE = {
+    "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
     "labels/labels.py": "tests/labels/test_label_crashes.py",
     "record/anchor.py": "tests/labels/test_label_crashes.py",

@@ -7,7 +7,6 @@ models are taken that can stand in a model's id.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -63,9 +62,9 @@ class ModelServer(msgspec.Struct, frozen=True, kw_only=True):
     models: list[ServedModel]
 
 
-def find_servers(ports: Sequence[UsualPort] = USUAL_PORTS) -> list[ModelServer]:
+def find_servers(ports: Sequence[UsualPort] | None = None) -> list[ModelServer]:
     """The servers that answer now, in the order of `ports`. One that offers no model is left out."""
-    return asyncio.run(_find(ports))
+    return asyncio.run(_find(USUAL_PORTS if ports is None else ports))
 
 
 async def _find(ports: Sequence[UsualPort]) -> list[ModelServer]:
@@ -143,7 +142,7 @@ class FoundKey(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str | None
 
 
-def find_keys(environment: Mapping[str, str] = os.environ) -> list[FoundKey]:
+def find_keys(environment: Mapping[str, str]) -> list[FoundKey]:
     """The keys that are there, one a vendor."""
     found = []
     for vendor in VENDORS:

@@ -58,7 +58,7 @@ class TriedReply(msgspec.Struct, frozen=True, kw_only=True):
     fenced: bool
 
 
-class Probe(msgspec.Struct, frozen=True, kw_only=True):
+class ModelProbe(msgspec.Struct, frozen=True, kw_only=True):
     """The findings about one model. `faults` would end a run or leave its samples without a score, each with what to
     do; `notes` are what to know. What was not seen is null."""
 
@@ -79,14 +79,14 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     refused: list[RefusedParameter] = []
 
 
-def not_opened(role: RolePlan, why: str) -> Probe:
+def not_opened(role: RolePlan, why: str) -> ModelProbe:
     """The findings about a model that can't even be asked: its key is missing, or what would run it."""
-    return Probe(model=role.model_id, calls=0, faults=[why], notes=[], ok=False, error=why)
+    return ModelProbe(model=role.model_id, calls=0, faults=[why], notes=[], ok=False, error=why)
 
 
 async def probe(
     provider: Provider, settings: RoleSettings, role: RolePlan, who: Who, trial: Trial | None, *, benchmark: bool
-) -> Probe:
+) -> ModelProbe:
     """Ask a model as a run would, without what it refuses, until it answers; a judge once more for its JSON mode."""
     asked = _Asked(provider, role, who, trial)
     try:
@@ -94,7 +94,7 @@ async def probe(
     except CallFailed as failed:
         detail = shorten(failed.detail, 300)
         fault = sentences(said_by(who, failed.cause, failed.detail), advice_on(who, failed.cause, failed.parameter))
-        return Probe(
+        return ModelProbe(
             model=role.model_id, calls=asked.calls, ok=False, error=detail, cause=failed.cause, refused=asked.refused,
             faults=[*asked.faults, fault], notes=[],
         )  # fmt: skip
@@ -102,7 +102,7 @@ async def probe(
     takes = None if trial is None else await asked.takes_schema(reply)
     key_is_a_word = getattr(provider, "keys", NO_KEYS).is_a_word
     faults = [*asked.faults, *_unpinned(role, answer, benchmark=benchmark), *_unread(reply, answer, who, takes)]
-    return Probe(
+    return ModelProbe(
         model=role.model_id,
         calls=asked.calls,
         faults=faults,
@@ -226,7 +226,7 @@ def _notes(settings: RoleSettings, role: RolePlan, answer: Answer, *, key_is_a_w
     return found
 
 
-def calls_words(probes: Mapping[str, Probe]) -> str:
+def calls_words(probes: Mapping[str, ModelProbe]) -> str:
     """`5 calls were made: 2 of the model, 3 of the judge`."""
     total = sum(one.calls for one in probes.values())
     each = ", ".join(f"{one.calls} of the {name}" for name, one in probes.items())

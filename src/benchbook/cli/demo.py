@@ -13,7 +13,7 @@ from benchbook.text import shorten, visible
 from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
-    from benchbook.cli.demo_parts import Cast, JudgedAnswer, TwoPrompts, Verified
+    from benchbook.cli.demo_parts import Cast, QuotedAnswer, TwoPrompts, Verified
 
 _SHOWN = 88  # characters of an answer
 _CLASSES = {"regressed": "worse", "improved": "better"}
@@ -122,7 +122,7 @@ def _of_two_prompts(found: TwoPrompts) -> Iterator[str]:
     yield "The friendly prompt answers more, and makes up what the shop never said. A mean alone would not tell."
 
 
-def _of_quotes(run_id: str, found: list[JudgedAnswer]) -> Iterator[str]:
+def _of_quotes(run_id: str, found: list[QuotedAnswer]) -> Iterator[str]:
     yield from _headed(4, "A quote that isn't in the text")
     yield "A judge has to quote what it judged, and each quote is looked up. This judge is a script, and makes one up."
     yield ""
@@ -155,7 +155,7 @@ def _verification_json(found: Verified) -> dict[str, Any]:
     return {"holds": found.holds, "sha256": found.sha256, "changed_copy": changed}
 
 
-def _more_json(cast: Cast, prompts: TwoPrompts, judging: str, quotes: list[JudgedAnswer]) -> dict[str, Any]:
+def _more_json(cast: Cast, prompts: TwoPrompts, judging: str, quotes: list[QuotedAnswer]) -> dict[str, Any]:
     from benchbook.views.comparison_data import comparison_json
 
     return {

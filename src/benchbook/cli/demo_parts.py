@@ -145,7 +145,7 @@ def two_prompts(runs: str) -> TwoPrompts:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedAnswer:
+class QuotedAnswer:
     """One judge's evaluation of one answer: what it quotes, and what is wrong with that."""
 
     item_id: str
@@ -155,7 +155,7 @@ class JudgedAnswer:
     details: list[str]
 
 
-def judged_quotes(items: list[dict[str, Any]], runs: str) -> tuple[Record, list[JudgedAnswer]]:
+def judged_quotes(items: list[dict[str, Any]], runs: str) -> tuple[Record, list[QuotedAnswer]]:
     """Two answers under the second prompt, judged by a script: it quotes one right, and puts words into the other."""
     from benchbook.ask.settings import read_toml
     from benchbook.ask.starting import start
@@ -173,9 +173,9 @@ def judged_quotes(items: list[dict[str, Any]], runs: str) -> tuple[Record, list[
     return record, [_judged(row, texts[row.question_id]["text_b"]) for row in rows_of(record)()]
 
 
-def _judged(row: Any, answer: str) -> JudgedAnswer:
+def _judged(row: Any, answer: str) -> QuotedAnswer:
     quotes = [{"quote": one.quote, "located": one.located} for one in row.evidence]
-    return JudgedAnswer(row.question_id, answer, quotes, row.valid, [one.message for one in row.details])
+    return QuotedAnswer(row.question_id, answer, quotes, row.valid, [one.message for one in row.details])
 
 
 @contextmanager

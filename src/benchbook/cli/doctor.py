@@ -14,7 +14,7 @@ from benchbook.text import one_line, plural, visible
 
 if TYPE_CHECKING:
     from benchbook.ask.installed import Extra
-    from benchbook.ask.probing import Probe, Trial
+    from benchbook.ask.probing import ModelProbe, Trial
     from benchbook.ask.providers.calls import Provider
     from benchbook.ask.requests import RolePlan
     from benchbook.ask.roles import RoleSettings
@@ -85,7 +85,7 @@ async def _tried(
     opened: dict[tuple[object, ...], Provider],
     *,
     benchmark: bool,
-) -> Probe:
+) -> ModelProbe:
     """The findings about one model; one that is asked in two roles is opened once."""
     from benchbook.ask.probing import not_opened, probe
     from benchbook.ask.roles import open_provider
@@ -144,7 +144,7 @@ def _extra_words(extra: Extra) -> str:
     return f"{state}; {extra.purpose}" if extra.purpose else state
 
 
-def _probe_lines(setting: str, found: Probe) -> Iterator[str]:
+def _probe_lines(setting: str, found: ModelProbe) -> Iterator[str]:
     from benchbook.views.numbers import short_model
 
     name = short_model(found.model)

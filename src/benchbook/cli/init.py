@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +47,7 @@ def init(file: str, force: bool, as_json: bool, no_questions: bool, predictions:
         _show_score(predictions, given, as_json=as_json)
         return
     found = _Found.here(path.parent)
-    asks = not (no_questions or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not (no_questions or as_json) and _on_a_terminal()
     settings = _settings(path.parent, _answered(found, given) if asks else given, found)
     _write(path, settings, found.keys)
     if as_json:
@@ -82,7 +83,12 @@ class _Found:
         from benchbook.evaluators.first_config import evalsets_in, models_found
 
         servers = find_servers()
-        return cls(evalsets_in(folder), servers, find_keys(), models_found(servers, small_model=small_model_is_here()))
+        return cls(
+            evalsets_in(folder),
+            servers,
+            find_keys(os.environ),
+            models_found(servers, small_model=small_model_is_here()),
+        )
 
 
 def _settings(folder: Path, given: dict[str, Any], found: _Found) -> list[ChosenSetting]:
@@ -140,19 +146,16 @@ def _show_score(predictions: str, given: dict[str, Any], *, as_json: bool) -> No
 
 
 def _show(file: str, settings: Sequence[ChosenSetting], keys: Sequence[FoundKey]) -> None:
-    from benchbook.evaluators.first_config import keys_words
+    from benchbook.evaluators.first_config import keys_words, toml_text
 
     lines = [f"{file}: written, with"]
     for one in settings:
-        value = one.value if isinstance(one.value, str) else ", ".join(_name_of(part) for part in one.value)
+        tables = one.name == "judges"
+        value = ", ".join(judge["model"] for judge in one.value) if tables else toml_text(one.value)
         lines.append(f"  {one.name:18} {value}" + (f"\n{'':21}{one.why}" if one.why else ""))
     lines += [f"  {words}" for words in keys_words(keys)]
     lines += ["", f"Next: benchbook run {file}", f"      benchbook doctor {file}   (tries each model first)"]
     click.echo("\n".join(map(visible, lines)))
-
-
-def _name_of(part: Any) -> str:
-    return str(part["model"]) if isinstance(part, dict) else str(part)
 
 
 # ── on a terminal ────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,8 +167,12 @@ _KINDS = (
 )
 
 
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _answered(found: _Found, given: dict[str, Any]) -> dict[str, Any]:
-    """What options leave open, asked: at most four questions, each with an answer that is taken by Enter."""
+    """The options, with those that were not given asked for: at most four questions, Enter takes the first answer."""
     from benchbook.evaluators.first_config import SHIPPED_SET, first_judge, first_model
 
     asked = dict(given)

@@ -36,6 +36,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     base_url: str | None = None
     api_key_env: str | None = None
+    params: dict[str, Any] = {}
 
 
 class ChosenSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +68,7 @@ def models_found(servers: Sequence[ModelServer], *, small_model: bool) -> list[C
     """The models that can be asked now, without a key and without a price; the best guess first."""
     found = [_served(server, model) for server in servers for model in server.models]
     if small_model:
-        found.append(Chosen(model=f"local/{SMALL_MODEL}", why=_SMALL))
+        found.append(Chosen(model=f"local/{SMALL_MODEL}", why=_SMALL, params={"max_tokens": 128}))
     return found
 
 
@@ -151,6 +152,8 @@ def _reached(prefix: str, model: Chosen) -> list[ChosenSetting]:
         found.append(ChosenSetting(name=f"{stem}base_url", value=model.base_url))
     if model.api_key_env:
         found.append(ChosenSetting(name=f"{stem}api_key_env", value=model.api_key_env))
+    if model.params:
+        found.append(ChosenSetting(name=f"{stem}params", value=model.params, why="else so small a model rambles"))
     return found
 
 
@@ -187,7 +190,7 @@ def config_text(settings: Sequence[ChosenSetting], keys: Sequence[FoundKey] = ()
     lines = ["# A run of Benchbook: benchbook run THIS_FILE. Options of the same names win over it.", ""]
     for setting in settings:
         lines += [f"# {one_line(setting.why)}"] if setting.why else []
-        lines.append(f"{setting.name} = {_toml(setting.value)}")
+        lines.append(f"{setting.name} = {toml_text(setting.value)}")
     lines += [f"# {one_line(words)}" for words in keys_words(keys)]
     used = {setting.name for setting in settings}
     defaults = dict(zip(RunConfig.__struct_fields__[::-1], RunConfig.__struct_defaults__[::-1], strict=False))
@@ -199,19 +202,22 @@ def config_text(settings: Sequence[ChosenSetting], keys: Sequence[FoundKey] = ()
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
-    """A value in TOML: text, lists of text, and lists of tables, one a line."""
+def toml_text(value: Any) -> str:
+    """A value in TOML: text, a whole number, a table, a list of text, a list of tables, one a line."""
     if isinstance(value, str):
         return json.dumps(storable(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + "}"
+        return "{" + ", ".join(f"{name} = {toml_text(one)}" for name, one in value.items()) + "}"
     if value and isinstance(value[0], Mapping):
-        return "[\n" + "".join(f"  {_toml(one)},\n" for one in value) + "]"
-    return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[\n" + "".join(f"  {toml_text(one)},\n" for one in value) + "]"
+    return "[" + ", ".join(map(toml_text, value)) + "]"
 
 
 _EXAMPLES = {
-    "limit": "50", "where": '["section=core"]', "ids": '"ids.txt"', "judge": '"openai/my-judge@2026-10-01"',
+    "limit": "50", "where": '["section=core"]', "ids": '"ids.txt"', "model": '"openai/my-model@2026-11-01"',
+    "judge": '"openai/my-judge@2026-10-01"',
     "prompt_template": '"prompt.txt"', "outputs": '"outputs.jsonl"', "output_columns": '{output = "completion"}',
     "repeats": "3", "unmeasured": '["latency", "tokens"]', "model_base_url": '"http://localhost:8000/v1"',
     "model_api_key_env": '"MY_API_KEY"', "model_path": '"model.gguf"', "model_params": "{max_tokens = 512}",
