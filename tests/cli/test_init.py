@@ -58,7 +58,7 @@ def test_without_any_model_a_script_runs() -> None:
     }  # fmt: skip
     told = runs()
     # Worked out by hand from the script: of 16 answers one leaves a part out, and one adds up wrong.
-    assert told["aggregates"]["pass_rate"] == 15 / 16
+    assert told["aggregates"]["aggregates"]["pass_rate"] == 15 / 16
     assert (told["decision"]["decision"], told["decision"]["release_ready"]) == ("INCONCLUSIVE", True)
 
 
@@ -81,7 +81,7 @@ def test_a_server_that_runs_is_asked_with_another_of_its_models_as_judge(server:
     assert values["model"] == "openai/m@baf6a787fdff"
     assert values["judge"].startswith("openai/j@20")
     assert values["model_base_url"] == values["judge_base_url"] == server.base_url
-    assert runs()["aggregates"]["pass_rate"] == 1.0
+    assert runs()["aggregates"]["aggregates"]["pass_rate"] == 1.0
     assert {role: len(asked) for role, asked in server.asked.items()} == {"candidate": 3, "judge": 3}
 
 

@@ -52,7 +52,7 @@ class RefusedParameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TriedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge's reply to its own prompt: `fault` is why it would not be scored; `fenced`: it stands between ```."""
+    """A judge's reply to its own prompt: `fault` is why it would not be scored; `fenced`: it stands in a Markdown fence."""
 
     fault: str | None
     fenced: bool
@@ -200,7 +200,7 @@ def _unread(reply: TriedReply | None, answer: Answer, who: Who, takes_schema: bo
     if reply is None or reply.fault is None:
         return []
     text = (answer.text or "").lstrip()
-    what = "its JSON stands between ``` marks, and is read strictly" if reply.fenced else reply.fault
+    what = "its JSON stands in a Markdown fence, and is read strictly" if reply.fenced else reply.fault
     if text.startswith("<") and ">" in text[:40]:
         tag = shorten(text[1 : text.index(">")], 30)
         remedy = f"Where that is a tag around its thoughts, declare it ({who.option('reasoning_tags', tag)})."
