@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+import benchbook
 from benchbook.ask.installed import PURPOSES, extras, providers
 from running import benchbook_here, options, write_items
 from scripted_server import GOOD_VERDICT, OK_CANDIDATE, OK_JUDGE, Reply, always_good, running
 
 Replies = Callable[[str, int, dict[str, Any]], Reply]
+HOUSE = Path(benchbook.__file__).parent
 VERDICT = json.dumps(GOOD_VERDICT)
 TEMPERATURE_OR_TOP_P = "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
 
@@ -126,6 +128,33 @@ def test_a_judge_that_refuses_the_schema_that_a_run_would_send(tmp_path: Path) -
     judge = json.loads(told.stdout)["answers"]["judge"]
     assert (judge["ok"], judge["takes_json_schema"], judge["calls"]) == (False, False, 2)
     assert "judge_json_schema = false" in judge["faults"][0]
+
+
+LOST_QUOTE = json.loads((HOUSE / "cli" / "demo_story" / "judge.json").read_bytes())["replies"][1]["text"]
+
+
+@pytest.mark.parametrize(("content", "is_read"), [(f"```json\n{LOST_QUOTE}\n```", False), (LOST_QUOTE, True)])
+def test_the_judges_of_an_experiment_are_tried_about_its_first_output(
+    tmp_path: Path, content: str, is_read: bool
+) -> None:
+    """A quote that is not there costs one evaluation; what is no JSON would cost them all."""
+    row = {"question_id": "q", "prompt_variant": "p", "target_model": "t", "output_id": "1", "text": "Nine o'clock."}
+    (tmp_path / "outputs.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert benchbook_here("judge", "init", "outputs.jsonl", "--out", "set", cwd=tmp_path).returncode == 0
+    asked: list[str] = []
+
+    def replies(role: str, n: int, request: dict[str, Any]) -> Reply:
+        asked.append(request["messages"][0]["content"])
+        return OK_JUDGE | {"content": content}
+
+    with running(replies) as server:
+        table = f'[[judges]]\nmodel = "openai/j@1"\nbase_url = "{server.base_url}"\n'
+        (tmp_path / "judging.toml").write_text(f'set = "set"\ntask = "unknown"\n{table}', encoding="utf-8")
+        found = benchbook_here("doctor", "judging.toml", "--json", cwd=tmp_path)
+    told = json.loads(found.stdout)
+    assert all("Nine o'clock." in prompt for prompt in asked)
+    assert told["answers"]["judges[0]"]["ok"] is is_read
+    assert (told["samples"], told["calls"]) == (1, 1)
 
 
 @pytest.mark.parametrize(

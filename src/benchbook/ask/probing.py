@@ -52,7 +52,7 @@ class RefusedParameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TriedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge's reply to its own prompt: `fault` is why it would not be scored; `fenced`: it stands in a Markdown fence."""
+    """A judge's reply to its own prompt. `fault`: why it would not be scored; `fenced`: it is in a Markdown fence."""
 
     fault: str | None
     fenced: bool

@@ -52,6 +52,7 @@ _MODULES: Mapping[str, str] = {
 }
 
 
+_JUDGING_SPEC = "judge_protocol@v1"  # where settings name a set of outputs, and no evaluator
 _GROUP = "benchbook.evaluators"
 
 
@@ -187,7 +188,7 @@ def settings_asked_for(
 
     Raises: ConfigError, UsageError; ConfigError, too, for an evaluator of another `command` than this.
     """
-    evaluator = evaluator_asked_for(str(values.get("spec", RUN_SPEC)))
+    evaluator = evaluator_asked_for(str(values.get("spec", _JUDGING_SPEC if "set" in values else RUN_SPEC)))
     if command not in (None, evaluator.command):
         expected = f"another evaluator; that one is `benchbook {evaluator.command}`'s"
         raise ConfigError("spec", evaluator.id, expected)

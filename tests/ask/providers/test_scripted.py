@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.ask.providers.calls import Answer, CallFailed
-from benchbook.ask.providers.in_process import ScriptedProvider, read_script
+from benchbook.ask.providers.in_process import ScriptedProvider, read_script, shipped_script
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
@@ -84,6 +84,17 @@ def test_a_script_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(ConfigError, match=r"judge_path: found .*script\.json"):
         read_script(str(path), "judge")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_shipped"),
+    [("shop-assistant", True), ("shop-judge", True), ("../scripts/shop-judge", False), ("", False)],
+)
+def test_a_shipped_script_is_found_by_its_models_name(name: str, is_shipped: bool) -> None:
+    path = shipped_script(name)
+    assert (path is not None) == is_shipped
+    if path is not None:
+        assert read_script(path, "model")[-1].contains == ""  # it answers whatever it is asked
 
 
 def test_a_folder_is_no_script(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from benchbook.ask.forecast import BYTES_PER_TOKEN, Forecast, Workload, asked_mo
 from benchbook.ask.identity import first_fact, floating_ids, project_identity, storable_config
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.probing import Trial
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.roles import Roles, RoleSettings, judge_roles, plan_of_role
 from benchbook.ask.settings import judge_names, numbered_judges
@@ -43,6 +44,7 @@ from benchbook.evaluators.protocol.probes import PROBES_ID
 from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.tables import task_warning
+from benchbook.evaluators.protocol.trying import trial_of
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Inputs, Record, SeenFile, seen
 from benchbook.record.journal import JournalWriter
@@ -166,8 +168,7 @@ class PreparedJudging:
     def forecast(self) -> JudgingForecast:
         """The forecast, by each of its requests; a repeat asks the same again."""
         plan, outputs, roles = self.plan, self.output_set.outputs, self.roles
-        prompts = read_task_prompts(self.config.prompts) if self.config.prompts else None
-        samples = ProtocolSamples(plan, self.spec.protocol, self.output_set, prompts)
+        samples = self._samples()
         requests = ProtocolRequests(samples)
         calls, read = Counter[str](), Counter[str]()
         once = plan.n_outputs * len(plan.judges)
@@ -194,6 +195,16 @@ class PreparedJudging:
             calls_about_probes=plan.n_probes * len(plan.judges),
             task="unknown" if plan.task == "unknown" else "known",
         )
+
+    def trials(self) -> Mapping[str, Trial]:
+        return {
+            endpoint_name(judge): trial_of(self._samples(), judge, self.spec.protocol)
+            for judge in range(len(self.plan.judges))
+        }
+
+    def _samples(self) -> ProtocolSamples:
+        prompts = read_task_prompts(self.config.prompts) if self.config.prompts else None
+        return ProtocolSamples(self.plan, self.spec.protocol, self.output_set, prompts)
 
     def _planned(self, inputs: Mapping[str, str]) -> ProtocolPlan:
         """The plan with the hash of the targets' prompts, once they are copied."""

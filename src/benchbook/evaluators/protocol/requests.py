@@ -150,15 +150,18 @@ class ProtocolRequests:
         """The request to the sample's judge. Raises: ValueError for one that judged elsewhere."""
         if sample.judge is None:
             raise ValueError("a judgement that was made elsewhere is not asked for")
-        plan, asked = self._samples.plan, sample.asked.meta()
+        role = self._samples.plan.judges[sample.judge].role
+        return body_of(role, self.prompt(sample), self._schemas[sample.judge])
+
+    def prompt(self, sample: ProtocolSample) -> str | list[Message]:
+        """The question to the sample's judge."""
         values = prompt_values(
             task=self._samples.task_of(sample),
             output_text=self._samples.text_of(sample).text,
-            asked=asked,
-            date=plan.date,
+            asked=sample.asked.meta(),
+            date=self._samples.plan.date,
         )
-        prompt = self._prompts[sample.asked.method].render(values)
-        return body_of(plan.judges[sample.judge].role, prompt, self._schemas[sample.judge])
+        return self._prompts[sample.asked.method].render(values)
 
     @cached_property
     def _schemas(self) -> tuple[Mapping[str, Any] | None, ...]:
