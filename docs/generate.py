@@ -95,11 +95,13 @@ def default(option: click.Option) -> str:
 COMPLETION = """\
 ## Tab completion
 
-Bash: put this line into `~/.bashrc`. For Zsh write `zsh_source`, for Fish `fish_source`.
+Commands, options, the ids of runs (of `runs/`, or of `--runs`), set names behind `@`, files and choices complete by Tab.
+Bash: put this line into `~/.bashrc`; Zsh: the same with `zsh` into `~/.zshrc`; Fish: write what `benchbook completion fish`
+prints to `~/.config/fish/completions/benchbook.fish`.
 
 <!-- test: skip (changes the shell that reads it) -->
 ```sh
-eval "$(_BENCHBOOK_COMPLETE=bash_source benchbook)"
+eval "$(benchbook completion bash)"
 ```""".splitlines()
 
 

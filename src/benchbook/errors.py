@@ -4,7 +4,8 @@
     ├── UsageError                  wrong use: exit code 2
     │   ├── InputError              a file's content: path, line, field, found, expected
     │   ├── ItemError               a field of an item at hand: found, expected
-    │   └── ConfigError             a setting: its name, found, expected
+    │   ├── ConfigError             a setting: its name, found, expected
+    │   └── SeveralFaultsError      all that is wrong, told at once; `Gathering` gathers it
     ├── SpecChangedError            a frozen spec's file no longer has its hash
     ├── RecordError                 a record can't be read or written
     │   ├── RecordLockedError       another process writes it
@@ -116,8 +117,56 @@ class ConfigError(UsageError):
         self.found = found
         self.expected = expected
 
+    @property
+    def name(self) -> str:
+        """The setting's own name, without the file that may stand before it."""
+        return self.setting.rpartition(": ")[2]
+
     def __str__(self) -> str:
         return f"{self.setting}: found {self.found}; expected {self.expected}"
+
+
+class SeveralFaultsError(UsageError):
+    """Several things are wrong: `faults` has each, and the message a line for each."""
+
+    def __init__(self, faults: tuple[UsageError, ...]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+    def __str__(self) -> str:
+        return "\n  ".join([f"{len(self.faults)} things are wrong:", *map(str, self.faults)])
+
+
+class Gathering:
+    """What is wrong, gathered, so that all of it is told at once."""
+
+    def __init__(self) -> None:
+        self._faults: list[UsageError] = []
+
+    def __enter__(self) -> None:
+        """Gather what the block raises, and go on behind it."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if isinstance(error, UsageError):
+            self.add(error)
+        return isinstance(error, UsageError)
+
+    def add(self, error: UsageError) -> None:
+        """Add an error; of several, each. A setting of which something is said already is left as it is."""
+        for one in error.faults if isinstance(error, SeveralFaultsError) else (error,):
+            if not (isinstance(one, ConfigError) and one.name in self._settings):
+                self._faults.append(one)
+
+    @property
+    def _settings(self) -> set[str]:
+        return {one.name for one in self._faults if isinstance(one, ConfigError)}
+
+    def raise_any(self) -> None:
+        """Raise what was gathered. Raises: that one error; SeveralFaultsError where there are more."""
+        if len(self._faults) == 1:
+            raise self._faults[0]
+        if self._faults:
+            raise SeveralFaultsError(tuple(self._faults))
 
 
 class SpecChangedError(BenchbookError):

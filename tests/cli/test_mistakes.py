@@ -104,7 +104,6 @@ def test_a_run_that_can_not_begin_says_why_and_leaves_nothing(
     [
         pytest.param(["run", "latin-1.toml"], 2, "latin-1.toml: found byte 0xe9", id="a-config-that-is-not-utf-8"),
         pytest.param(["run", "a-folder"], 2, "a-folder: can't be read", id="a-folder-for-a-config"),
-        pytest.param(["run"], 2, "options: evalset: found nothing", id="no-settings"),
         pytest.param(["show", "absent"], 2, "absent: not a record, here or in runs/", id="show"),
         pytest.param(["runs", "--runs", "a-file"], 2, "a-file: not a folder", id="records-in-a-file"),
         pytest.param(["run", "--resume", "x", "--dry-run"], 2, "--dry-run looks at a new run", id="dry-run-of-old"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -11,10 +12,10 @@ from typing import Any
 from benchbook.ask.asking import Endpoint
 from benchbook.ask.limits import ConcurrencyLimit
 from benchbook.ask.model_id import ModelId, parse_model_id
-from benchbook.ask.providers.access import DEFAULT_BASE_URL, checked_base_url, server_of
+from benchbook.ask.providers.access import DEFAULT_BASE_URL, checked_base_url, server_of, versioned_url
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
 from benchbook.ask.providers.keys import NO_KEYS, Secret
-from benchbook.ask.providers.local import SLOTS, LocalProvider, find_model, weights_version
+from benchbook.ask.providers.local import SLOTS, LocalProvider, check_installed, find_model, weights_version
 from benchbook.ask.providers.openai_wire import LEFT_OUT
 from benchbook.ask.requests import ResponseCache, RolePlan
 from benchbook.ask.server_pace import ServerPace
@@ -226,17 +227,74 @@ def open_provider(role: RoleSettings) -> Provider:
             raise ConfigError(role.called, f"provider {kind!r}", ", ".join(NAMED_KINDS))
 
 
+def check_can_ask(role: RoleSettings) -> None:
+    """Look at all that opening a provider would: its address, its key, its file, its package; nothing is loaded.
+
+    Raises: ConfigError, UsageError.
+    """
+    config, model_id = role.config, role.model_id
+    match model_id.provider:
+        case "openai":
+            _access(role)
+        case "local":
+            find_model(model_id.name, config.path, role.called)
+            check_installed()
+        case "scripted":
+            from benchbook.ask.providers.in_process import read_script
+
+            read_script(config.path, role.called)
+        case "any-llm":
+            from benchbook.ask.providers.any_llm import check_vendor
+
+            check_vendor(model_id.name, role.called)
+            Secret.from_environment(config.api_key_env, f"{role.prefix}api_key_env")
+        case _:  # nobody is asked, or what can't be has been said
+            pass
+
+
 def _open_openai(role: RoleSettings) -> Provider:
     from benchbook.ask.providers.openai import OpenAIProvider
 
-    base_url = role.config.base_url
-    # A user's own server mostly needs no key; OpenAI always does.
-    variable = role.config.api_key_env or (_DEFAULT_KEY_VARIABLE if base_url is None else None)
-    return OpenAIProvider(
-        checked_base_url(base_url or DEFAULT_BASE_URL, f"{role.prefix}base_url"),
-        Secret.from_environment(variable, f"{role.prefix}api_key_env"),
-        timeout_ms=role.timeout_ms,
-    )
+    address, key = _access(role)
+    return OpenAIProvider(address, key, timeout_ms=role.timeout_ms)
+
+
+def _access(role: RoleSettings) -> tuple[str, Secret | None]:
+    """The address of a model, and the key for it. A user's own server mostly needs no key; OpenAI always does.
+
+    Raises: ConfigError.
+    """
+    config = role.config
+    address = checked_base_url(config.base_url or DEFAULT_BASE_URL, f"{role.prefix}base_url")
+    if config.base_url is not None or config.api_key_env is not None:
+        return address, Secret.from_environment(config.api_key_env, f"{role.prefix}api_key_env")
+    if not os.environ.get(_DEFAULT_KEY_VARIABLE, "").strip():
+        found = f"no address, so OpenAI itself would be asked, and {_DEFAULT_KEY_VARIABLE} is not set"
+        expected = f"the address of your own server, such as http://localhost:8000/v1, or {_DEFAULT_KEY_VARIABLE}"
+        raise ConfigError(f"{role.prefix}base_url", found, expected)
+    return address, Secret.from_environment(_DEFAULT_KEY_VARIABLE, f"{role.prefix}api_key_env")
+
+
+def doubts_about(roles: Roles, *, benchmark: bool = False) -> list[str]:
+    """Warnings of what may stop a run at its first answer: the server alone knows whether it tells what an id lacks."""
+    doubts = []
+    for role, plan in roles.values():
+        model_id, base_url = parse_model_id(plan.model_id, role.setting), role.config.base_url
+        tells = plan.provider == "openai" and base_url is None  # OpenAI itself names dated snapshots
+        may_tell = plan.provider in ("openai", "any-llm", "scripted")
+        if may_tell and not tells and model_id.declared_version is None:
+            doubts.append(
+                f"{role.setting}: {model_id} names no version, and the run stops at the first answer if the server "
+                f"tells none, by a dated name or a fingerprint; write {model_id}@VERSION"
+            )
+        elif benchmark and may_tell and (why := model_id.floats_because) is not None:
+            doubts.append(
+                f"{role.setting}: {model_id} is a floating alias ({why}), and a benchmark stops at the first answer "
+                "that names no dated snapshot"
+            )
+        if plan.provider == "openai" and base_url is not None and (better := versioned_url(base_url)) is not None:
+            doubts.append(f"{role.prefix}base_url: {base_url} has no version in its path; most servers need {better}")
+    return doubts
 
 
 def _open_function(role: RoleSettings) -> Provider:

@@ -214,6 +214,7 @@ def storable_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
+_OF_FILES = ("local", "scripted")  # the kinds of provider that take a path
 _ADDRESS = ("base_url", "api_key_env", "path")  # where a judge is asked, and with which key
 
 
@@ -252,13 +253,29 @@ def check_judges(judges: Sequence[ModelConfig], source: str) -> None:
         checked_params(judge.params, f"{source}: {prefix}params")
 
 
+def inheriting(judge: ModelConfig, shared: Mapping[str, Any]) -> ModelConfig:
+    """A judge with the settings that all judges share, for those that it has none of.
+
+    A key goes where it was given for: not to another address than the shared one, nor to another kind of provider.
+    """
+    kind = judge.model.partition("/")[0]
+    taken = {name: value for name, value in shared.items() if getattr(judge, name) in (None, (), {})}
+    if kind != "openai":
+        taken.pop("base_url", None)
+    if kind != "openai" or judge.base_url is not None:
+        taken.pop("api_key_env", None)
+    if kind not in _OF_FILES:
+        taken.pop("path", None)
+    return msgspec.structs.replace(judge, **taken)
+
+
 def judge_names(judges: Sequence[ModelConfig]) -> tuple[str, ...]:
     """The name of each judge. Raises: ConfigError if two have the same."""
     names: list[str] = []
     for setting, prefix, judge in numbered_judges(judges):
         name = judge.name if judge.name is not None else parse_model_id(judge.model, setting).name
         if name in names:
-            raise ConfigError(f"{prefix}name", f"{name!r} again", "a name of its own")
+            raise ConfigError(f"{prefix}name", f"{name!r} again", 'a name of its own: name = "…" in its [[judges]]')
         names.append(name)
     return tuple(names)
 

@@ -5,7 +5,7 @@ The asking is done in sittings, within the limits, and the journal holds how eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,10 +18,10 @@ from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
 from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
 from benchbook.ask.model_id import PinCheck, parse_model_id
-from benchbook.ask.roles import Means, Roles, open_means
+from benchbook.ask.roles import Means, Roles, RoleSettings, check_can_ask, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
-from benchbook.errors import UsageError
+from benchbook.errors import Gathering, UsageError
 from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
 from benchbook.record.folder import Inputs, Record, at_work, create_record
@@ -83,6 +83,7 @@ class Asks(Protocol[_Derived_co, Settings]):
     def may_change(self) -> frozenset[str]: ...
     def settings(self, values: Mapping[str, Any], source: str) -> Settings: ...
     def prepare(self, config: Settings) -> Prepared: ...
+    def models_of(self, config: Settings) -> Sequence[RoleSettings]: ...
     def nothing_to_resume(self, started: RunStarted) -> str | None: ...
     def reopen(self, record: Record, config: Settings) -> Opened: ...
     def derive(self, record: Record, target: Path) -> _Derived_co: ...
@@ -97,6 +98,23 @@ class RunResult(Generic[_Derived_co]):
     stop: Stop
 
 
+def prepared_to_ask(evaluator: Asks[Any, Settings], config: Settings) -> Prepared:
+    """A run as it would be begun, the addresses, keys and files of its models looked at too; nobody is asked.
+
+    Raises: as `prepare`; SeveralFaultsError with all that is wrong.
+    """
+    wrong = Gathering()
+    prepared: Prepared | None = None
+    with wrong:
+        prepared = evaluator.prepare(config)
+    for role in evaluator.models_of(config):
+        with wrong:
+            check_can_ask(role)
+    wrong.raise_any()
+    assert prepared is not None  # noqa: S101 - else something is wrong
+    return prepared
+
+
 async def start(
     evaluator: Asks[_Derived_co, Settings],
     config: Settings,
@@ -107,10 +125,10 @@ async def start(
     """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if any; `on_begun`
     is called once the record is there.
 
-    Raises: UsageError and its kin before anything is written; RecordError.
+    Raises: UsageError and its kin before anything is written, all that is wrong at once; RecordError.
     """
     check_address_space()
-    prepared = evaluator.prepare(config)
+    prepared = prepared_to_ask(evaluator, config)
     run_id = config.run_id or new_run_id()
     async with _means(config, prepared) as means:  # a missing key is reported before a record exists
         record = create_record(

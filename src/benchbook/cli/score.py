@@ -163,7 +163,7 @@ def _read_of_run(options: dict[str, Any]) -> Any:
 def _ask(options: dict[str, Any]) -> Any:
     """Make or resume a record of a model that is asked here."""
     from benchbook.cli.sitting import resume_shown, start_shown
-    from benchbook.evaluators.registry import answers_evaluator, evaluator_of, scorer_or_name
+    from benchbook.evaluators.registry import answers_evaluator, checked_settings, evaluator_of, scorer_or_name
 
     for name in _OF_PREDICTIONS:
         if options[name]:
@@ -184,7 +184,7 @@ def _ask(options: dict[str, Any]) -> Any:
     given = scorer_or_name(options["spec"])
     evaluator = answers_evaluator(given)
     spec = given if isinstance(given, str) else given.id
-    return start_shown(evaluator, evaluator.settings(settings | {"spec": spec}, "options"), None, quiet=quiet)
+    return start_shown(evaluator, checked_settings(evaluator, settings | {"spec": spec}, "options"), None, quiet=quiet)
 
 
 def _score_table(options: dict[str, Any]) -> None:

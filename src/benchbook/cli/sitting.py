@@ -50,7 +50,9 @@ def begun_or_resumed(
 
     evaluator, checked = asked_for(values_of(config, settings), config or "options")
     if options["dry_run"]:
-        print_dry_run(evaluator.prepare(checked), as_json=options["as_json"])
+        from benchbook.ask.starting import prepared_to_ask
+
+        print_dry_run(prepared_to_ask(evaluator, checked), as_json=options["as_json"])
         return None
     return start_shown(evaluator, checked, config, quiet=quiet)
 

@@ -71,9 +71,14 @@ def _reports_folder(record: Record, reports: str) -> Path:
 
 def print_dry_run(prepared: Prepared, *, as_json: bool) -> None:
     """Print the calls that a run would make of each model, and their cost."""
+    from msgspec import structs
+
+    from benchbook.ask.roles import doubts_about
     from benchbook.text import visible
 
     found = prepared.forecast()
+    doubts = doubts_about(prepared.roles, benchmark=prepared.benchmark)
+    found = structs.replace(found, warnings=(*found.warnings, *doubts))
     if as_json:
         print_json(found)
         return

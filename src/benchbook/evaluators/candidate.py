@@ -16,6 +16,7 @@ from benchbook.canonical import ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.conversations import Message
+from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.set_parts import PartAsked, PartSaid, SetPart, choose_part
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.settings import RunConfig
@@ -92,13 +93,15 @@ def _template_messages(text: str) -> list[tuple[str, Template | None]]:
 # ── from a file ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def chosen_template(config: RunConfig, evalset: EvalSet) -> PromptTemplate:
-    """The template that the settings name, for items that may have messages of their own. Raises: ConfigError."""
+def chosen_template(config: RunConfig, evalset: EvalSet | None) -> PromptTemplate:
+    """The template that the settings name, for items that may have messages of their own; with no eval set it is only
+    looked at. Raises: ConfigError."""
+    has_messages = evalset is not None and evalset.has_messages
     if config.prompt_template is None:
-        return PromptTemplate(CANDIDATE_PROMPT, None, conversations=evalset.has_messages)
+        return PromptTemplate(CANDIDATE_PROMPT, None, conversations=has_messages)
     path = Path(config.prompt_template)
-    text = read_template(path, conversations=evalset.has_messages)
-    return PromptTemplate(path.name, text, conversations=evalset.has_messages, of_messages=path.suffix == ".toml")
+    text = read_template(path, conversations=has_messages)
+    return PromptTemplate(path.name, text, conversations=has_messages, of_messages=path.suffix == ".toml")
 
 
 def read_template(path: Path, *, conversations: bool = False) -> str:
@@ -257,6 +260,18 @@ class CandidateRequests:
 # ── from the settings ────────────────────────────────────────────────────────────────────────────────────────
 
 
+def nothing_given(setting: str) -> ConfigError:
+    """The error for a setting that a run must have."""
+    return ConfigError(setting, "nothing", "a value (see `benchbook init`)")
+
+
+def named_evalset(config: RunConfig) -> Path:
+    """The path of the eval set. Raises: ConfigError where none is named, UsageError for one that is not shipped."""
+    if not config.evalset:
+        raise nothing_given("evalset")
+    return evalset_path(config.evalset)
+
+
 def chosen_part(config: RunConfig, evalset: EvalSet) -> tuple[EvalSet, SetPart | msgspec.UnsetType]:
     """The items that the settings leave, and which they are, where it is not the whole set.
 
@@ -291,6 +306,11 @@ def model_settings(config: RunConfig) -> RoleSettings:
     return RoleSettings(
         setting="model", prefix="model_", config=model, timeout_ms=config.timeout_ms, stream=config.stream
     )
+
+
+def named_models(*roles: RoleSettings) -> list[RoleSettings]:
+    """Those of which a model is named."""
+    return [role for role in roles if role.config.model]
 
 
 def four_params(role: RolePlan) -> dict[str, Any]:

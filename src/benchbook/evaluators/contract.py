@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import msgspec
 
 from benchbook.ask.requests import plan_sha256
+from benchbook.ask.roles import RoleSettings
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Opened, Prepared
 from benchbook.errors import NoReleaseGatesError, UsageError
@@ -180,6 +181,16 @@ class Evaluator(ABC):
     @abstractmethod
     def prepare(self, config: Any) -> Prepared:
         """A run as it would be begun. Raises: ConfigError, InputError, UsageError before anything is written."""
+
+    def models_of(self, config: Any) -> Sequence[RoleSettings]:
+        """The models that settings name, as far as they are named."""
+        del config
+        return ()
+
+    def settings_that_hold(self, values: Mapping[str, Any]) -> SittingSettings | None:
+        """Those of refused settings that can be, to look for what else is wrong; None where nothing is looked at."""
+        del values
+        return None
 
     def nothing_to_resume(self, started: RunStarted) -> str | None:
         """The reason for which nothing of a record can be asked again; None where it may."""

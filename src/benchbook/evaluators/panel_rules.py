@@ -18,6 +18,9 @@ PANEL_RULES: Mapping[PanelRule, str] = {
 }
 
 
+DEFAULT_RULE: PanelRule = "majority"  # docs/decisions/0042
+
+
 def panel_score(scores: Sequence[int | None], rule: PanelRule, lowest: int, highest: int) -> int | None:
     """The panel's score on a scale from `lowest` to `highest`; `scores` has one for each judge, None of one who gave
     none.

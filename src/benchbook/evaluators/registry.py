@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import RunResult, resume, start
+from benchbook.ask.starting import RunResult, prepared_to_ask, resume, start
 from benchbook.ask.work import ProgressHandler
-from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.errors import ConfigError, Gathering, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedTypes, Evaluator
 from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder
 from benchbook.record.folder import Record
@@ -192,7 +192,24 @@ def settings_asked_for(
     if command not in (None, evaluator.command):
         expected = f"another evaluator; that one is `benchbook {evaluator.command}`'s"
         raise ConfigError("spec", evaluator.id, expected)
-    return evaluator, evaluator.settings(values, source)
+    return evaluator, checked_settings(evaluator, values, source)
+
+
+def checked_settings(evaluator: Evaluator, values: Mapping[str, Any], source: str) -> Any:
+    """The settings of an evaluator, checked. Where some are wrong, what the others name is looked at too: files, keys.
+
+    Raises: as `Evaluator.settings`; SeveralFaultsError with all that is wrong.
+    """
+    try:
+        return evaluator.settings(values, source)
+    except UsageError as error:
+        wrong = Gathering()
+        wrong.add(error)
+        if (rest := evaluator.settings_that_hold(values)) is not None:
+            with wrong:
+                prepared_to_ask(evaluator, rest)
+        wrong.raise_any()
+        raise
 
 
 async def start_run(

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -22,6 +23,7 @@ from benchbook.ask.settings import (
     check_money,
     checked_params,
     expected_words,
+    inheriting,
     numbered_judges,
     path_beside,
     read_toml,
@@ -30,13 +32,14 @@ from benchbook.ask.settings import (
     with_paths_from,
 )
 from benchbook.canonical import ready
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, Gathering
 from benchbook.evalsets.set_parts import PartAsked
-from benchbook.evaluators.panel_rules import PANEL_RULES, PanelRule
+from benchbook.evaluators.panel_rules import DEFAULT_RULE, PanelRule
 from benchbook.specs import FROZEN, load_spec
 from benchbook.specs.folders import kind_of_spec
+from benchbook.text import nearest, quoted
 
-# The settings of the one judge, each with `judge_` before it; a panel's judges have them in a table each.
+# The settings of a judge, each with `judge_` before it; a panel's judges may have their own in a table each.
 _OF_JUDGE = tuple(name for name in ModelConfig.__struct_fields__ if name not in ("model", "name"))
 
 
@@ -97,9 +100,18 @@ class RunConfig(SittingSettings, frozen=True, kw_only=True, forbid_unknown_field
         """Each judge, with the setting that names its model and what stands before its others: `("judge", "judge_")`,
         or of a panel `("judges[0].model", "judges[0].")`."""
         if self.judge is None:
-            return numbered_judges(self.judges)
-        settings = {name: getattr(self, f"judge_{name}") for name in _OF_JUDGE}
-        return (("judge", "judge_", ModelConfig(model=self.judge, **settings)),)
+            return numbered_judges(tuple(inheriting(judge, self._of_judges) for judge in self.judges))
+        return (("judge", "judge_", ModelConfig(model=self.judge, **self._of_judges)),)
+
+    @property
+    def _of_judges(self) -> dict[str, Any]:
+        """The settings that begin with `judge_`: of the one judge, or of each of a panel that says none of its own."""
+        return {name: getattr(self, f"judge_{name}") for name in _OF_JUDGE}
+
+    @property
+    def rule_of_panel(self) -> PanelRule | None:
+        """How a panel's scores make one; None where there is no panel."""
+        return (self.panel_rule or DEFAULT_RULE) if self.judges else None
 
     @property
     def part(self) -> PartAsked:
@@ -195,7 +207,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "stream": "stream the model's answers, to measure the time to the first token",
     },
     "The judge": {
-        "judge_base_url": "an OpenAI-compatible address",
+        "judge_base_url": "an OpenAI-compatible address; each of several judges that has none of its own takes these",
         "judge_api_key_env": "the environment variable with its key",
         "judge_path": "a GGUF file (local) or a script (scripted)",
         "judge_params": "generation parameters, as for the model",
@@ -228,34 +240,75 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 def config_from_mapping(values: Mapping[str, Any], source: str, *, judged: bool | None = None) -> RunConfig:
     """A checked config. `judged`: its evaluator asks a judge; by default that is seen by the setting `spec`.
 
-    Raises: ConfigError naming the setting, what was found and what would be right.
+    Raises: ConfigError naming the setting, what was found and what would be right; SeveralFaultsError.
     """
-    known = set(RunConfig.__struct_fields__)
     values = storable_settings(values)
-    for name in values:
-        if name not in known:
-            expected = "`benchbook grid`, which reads it" if name == "grid" else _nearest(name, known)
-            raise ConfigError(f"{source}: {name}", "a setting that is not known", expected)
+    wrong = Gathering()
+    meant = _check_names(values, source, wrong).values()
     if judged is None:
         judged = asks_a_judge(values.get("spec"))
-    _check_panel(values, source, judged=judged)
+    with wrong:
+        _check_panel(values, source, judged=judged)
     needed = ("evalset", "model") if not judged or values.get("judges") else ("evalset", "model", "judge")
     for name in needed:
-        if values.get(name) is None:
-            raise ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)")
-    try:
-        config = msgspec.convert(dict(values), ready(RunConfig), strict=False, str_keys=True)
-    except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `$.")
-        name = place.rstrip("`")
-        found = value_at_place(values, name)
-        expected = expected_words(message, RunConfig, name, found)
-        raise ConfigError(f"{source}: {name or 'settings'}", repr(found), expected) from None
-    check_money({name: getattr(config, name) for name in RunConfig.__struct_fields__}, f"{source}: ")
-    check_judges(config.judges, source)
+        if values.get(name) is None and name not in meant:
+            wrong.add(ConfigError(f"{source}: {name}", "nothing", "a value (see `benchbook init`)"))
+    config = _converted(values, source, wrong)
+    with wrong:
+        check_money({name: getattr(config, name) for name in RunConfig.__struct_fields__}, f"{source}: ")
+    with wrong:
+        check_judges(config.judges, source)
     for name in ("model_params", "judge_params"):
-        checked_params(getattr(config, name), f"{source}: {name}")
+        with wrong:
+            checked_params(getattr(config, name), f"{source}: {name}")
+    wrong.raise_any()
     return config
+
+
+def settings_that_hold(values: Mapping[str, Any]) -> RunConfig:
+    """The settings of a run without those that can't be as they are: to look for what else is wrong, and for no run.
+
+    A model that is missing, or an eval set, is an empty text; a name that was mistyped is that which was meant.
+    """
+    meant = _check_names(values, "", Gathering())
+    values = {meant.get(name, name): value for name, value in storable_settings(values).items()} | dict(values)
+    return _converted(values, "", Gathering())
+
+
+def _check_names(values: Mapping[str, Any], source: str, wrong: Gathering) -> dict[str, str]:
+    """Add settings that are not known to what is `wrong`; return what each was most likely meant to be."""
+    known = set(RunConfig.__struct_fields__)
+    meant = {}
+    for name in values:
+        if name not in known:
+            close = nearest(name, known)
+            if close is not None:
+                meant[name] = close
+            expected = close or "one of those that `benchbook init` writes"
+            if name == "grid":
+                expected = "`benchbook grid`, which reads it"
+            wrong.add(ConfigError(f"{source}: {quoted(name)[1:-1]}", "a setting that is not known", expected))
+    return meant
+
+
+def _converted(values: Mapping[str, Any], source: str, wrong: Gathering) -> RunConfig:
+    """The settings as their types. Each that can't be is added to what is `wrong`, and left at its default."""
+    known = {name: value for name, value in values.items() if name in RunConfig.__struct_fields__}
+    with suppress(msgspec.ValidationError):
+        return msgspec.convert(known, ready(RunConfig), strict=False, str_keys=True)
+    hints = get_type_hints(RunConfig, include_extras=True)
+    right: dict[str, Any] = {"evalset": "", "model": ""}
+    for name, value in known.items():
+        if value is None and name in right:
+            continue
+        try:
+            right[name] = msgspec.convert(value, ready(hints[name]), strict=False, str_keys=True)
+        except msgspec.ValidationError as error:
+            message, _, place = str(error).partition(" - at `$")
+            where = f"{name}{place.rstrip('`')}"
+            found = value_at_place(values, where)
+            wrong.add(ConfigError(f"{source}: {where}", repr(found), expected_words(message, RunConfig, name, found)))
+    return RunConfig(**right)
 
 
 def asks_a_judge(spec: Any) -> bool:
@@ -277,20 +330,10 @@ def _check_panel(values: Mapping[str, Any], source: str, *, judged: bool) -> Non
         return
     if not judged:
         raise ConfigError(f"{source}: judges", "a panel", f"nothing: {values['spec']} has no judge")
-    alone = [name for name in ("judge", *(f"judge_{name}" for name in _OF_JUDGE)) if values.get(name) not in (None, {})]
-    if alone:
-        raise ConfigError(f"{source}: {alone[0]}", "a setting of one judge", "judges, or judge; not both")
+    if values.get("judge") is not None:
+        raise ConfigError(f"{source}: judge", "one judge, and several in judges", "judge, or judges; not both")
     if len(judges) < 2:
         raise ConfigError(f"{source}: judges", "one judge", "at least two; for one, the setting judge")
-    if values.get("panel_rule") is None:
-        raise ConfigError(f"{source}: panel_rule", "nothing", f"{', '.join(PANEL_RULES)}: how judges' scores make one")
-
-
-def _nearest(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, n=1)
-    return near[0] if near else "one of those that `benchbook init` writes"
 
 
 def values_of(config: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:

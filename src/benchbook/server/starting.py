@@ -111,6 +111,7 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     if config.judge is not None:
         changes |= {"judge_base_url": judges[0].base_url, "judge_api_key_env": judges[0].api_key_env}
     else:
+        changes |= {"judge_base_url": None, "judge_api_key_env": None, "judge_path": None}  # each judge has its own now
         changes["judges"] = tuple(
             _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(judges)
         )

@@ -7,6 +7,7 @@ the vendor has an OpenAI-compatible address.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import inspect
 import os
 import re
@@ -36,17 +37,23 @@ _TRANSPORT = ("ConnectionError", "TransportError", "TimeoutError", "ConnectError
 _NAME_OF_KEY = re.compile("KEY|TOKEN")  # some vendors have a project's id there
 
 
+def check_vendor(name: str, setting: str) -> tuple[str, str]:
+    """The vendor and the model that a name has. Raises: ConfigError; UsageError where the extra is not installed."""
+    if importlib.util.find_spec("any_llm") is None:
+        raise UsageError("provider any-llm needs an extra: pip install 'benchbook[any-llm]'")
+    vendor, colon, model = name.partition(":")
+    if not colon:
+        raise ConfigError(setting, f"any-llm/{name}", "any-llm/<vendor>:<model>@<version>")
+    return vendor, model
+
+
 class AnyLLMProvider:
     """One model of one vendor. Keys are read by any-llm from the vendor's usual variable, or from `secret`."""
 
     def __init__(self, name: str, secret: Secret | None, *, timeout_ms: int, setting: str) -> None:
-        try:
-            import any_llm
-        except ImportError:
-            raise UsageError("provider any-llm needs an extra: pip install 'benchbook[any-llm]'") from None
-        vendor, colon, self._model = name.partition(":")
-        if not colon:
-            raise ConfigError(setting, f"any-llm/{name}", "any-llm/<vendor>:<model>@<version>")
+        vendor, self._model = check_vendor(name, setting)
+        import any_llm
+
         self.keys = Keys() if secret is None else Keys(secret.reveal())
         self._timeout_s = timeout_ms / 1000
         try:

@@ -59,6 +59,12 @@ def find_model(name: str, path: str | None, setting: str) -> Path:
     return Path(spec.origin).parent / file_name
 
 
+def check_installed() -> None:
+    """Refuse to begin without the package that runs a model. Raises: UsageError."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise UsageError("provider local needs an extra: pip install 'benchbook[local]'")
+
+
 def weights_version(path: Path) -> str:
     """The version that pins a model: the hash of its weights."""
     with path.open("rb") as file:
@@ -85,8 +91,7 @@ class LocalServer:
     """
 
     def __init__(self, path: Path, name: str, *, slots: int = SLOTS, context_tokens: int = 4096) -> None:
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise UsageError("provider local needs an extra: pip install 'benchbook[local]'")
+        check_installed()
         words = [
             "-m",
             "benchbook.ask.providers.local",

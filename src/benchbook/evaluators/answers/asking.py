@@ -25,9 +25,9 @@ from benchbook.ask.model_id import check_pinned, parse_model_id
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.roles import Roles, plan_of_role
 from benchbook.ask.work import OneCall, Resume, Tell, is_answered
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, Gathering
 from benchbook.evalsets import EvalSet, open_evalset
-from benchbook.evalsets.opening import evalset_path
+from benchbook.evalsets.set_parts import SetPart
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.candidate import (
     DEFAULT_GENERATION,
@@ -39,6 +39,8 @@ from benchbook.evaluators.candidate import (
     four_params,
     inputs_of_config,
     model_settings,
+    named_evalset,
+    nothing_given,
     template_of,
 )
 from benchbook.evaluators.derivation import DERIVATION
@@ -206,23 +208,44 @@ def opened_checked(metric: Metric, path: Path) -> EvalSet:
     return evalset
 
 
-def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
-    """Check all settings and read the eval set once. Raises: ConfigError, InputError, UsageError."""
+def _check_settings(config: RunConfig, metric: Metric, wrong: Gathering) -> None:
+    """Look at settings that have no meaning here, and add them to what is `wrong`."""
+    if not config.model:
+        wrong.add(nothing_given("model"))
     for name in _NOT_HERE:
-        if getattr(config, name) not in (None, False, {}, ()):
-            raise ConfigError(name, repr(getattr(config, name)), f"nothing: {metric.id} asks a model, and nobody else")
+        if (value := getattr(config, name)) not in (None, False, {}, ()):
+            wrong.add(ConfigError(name, repr(value), f"nothing: {metric.id} asks a model, and nobody else"))
     if config.benchmark:
-        check_code_is_named(code_version())
-    path = evalset_path(config.evalset)
-    inputs: Inputs = {"evalset": seen(path), **inputs_of_config(config), **metric.inputs}
-    evalset, part = chosen_part(config, opened_for(metric, path))
-    check_set(metric, evalset)
-    template = chosen_template(config, evalset)
-    candidate = plan_of_role(model_settings(config), DEFAULT_GENERATION)
-    if candidate.provider == "recorded":
-        raise ConfigError("model", candidate.model_id, "a model that can be asked, or predictions of a recorded one")
-    if config.benchmark:
-        check_pinned("model", parse_model_id(candidate.model_id, "model"))
+        with wrong:
+            check_code_is_named(code_version())
+
+
+def prepare(config: RunConfig, metric: Metric) -> PreparedAnswers:
+    """Check all settings and read the eval set once.
+
+    Raises: ConfigError, InputError, UsageError; SeveralFaultsError.
+    """
+    wrong = Gathering()
+    _check_settings(config, metric, wrong)
+    evalset = candidate = template = None
+    part: SetPart | msgspec.UnsetType = msgspec.UNSET
+    inputs: Inputs = {}
+    with wrong:
+        path = named_evalset(config)
+        inputs = {"evalset": seen(path), **inputs_of_config(config), **metric.inputs}
+        evalset, part = chosen_part(config, opened_for(metric, path))
+        check_set(metric, evalset)
+    with wrong:
+        template = chosen_template(config, evalset)
+    with wrong:
+        candidate = plan_of_role(model_settings(config), DEFAULT_GENERATION)
+        if candidate.provider == "recorded":
+            expected = "a model that can be asked, or predictions of a recorded one"
+            raise ConfigError("model", candidate.model_id, expected)
+        if config.benchmark:
+            check_pinned("model", parse_model_id(candidate.model_id, "model"))
+    wrong.raise_any()
+    assert evalset and template and candidate  # noqa: S101, PT018 - else something is wrong
     plan = CandidatePlan(
         spec=metric.id,
         spec_sha256=metric.sha256,

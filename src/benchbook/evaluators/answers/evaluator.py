@@ -11,6 +11,7 @@ import msgspec
 
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
+from benchbook.ask.roles import RoleSettings
 from benchbook.ask.starting import Opened, Reopened, RunResult
 from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
@@ -27,13 +28,20 @@ from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
-from benchbook.evaluators.candidate import CandidatePlan, CandidateRequests, candidate_plan_of, template_of
+from benchbook.evaluators.candidate import (
+    CandidatePlan,
+    CandidateRequests,
+    candidate_plan_of,
+    model_settings,
+    named_models,
+    template_of,
+)
 from benchbook.evaluators.contract import COST, MAY_CHANGE, ComparedColumns, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
 from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.kept import recorded_evalset
-from benchbook.evaluators.settings import SCORE_SPEC, RunConfig, ScoreConfig, config_from_mapping
+from benchbook.evaluators.settings import SCORE_SPEC, RunConfig, ScoreConfig, config_from_mapping, settings_that_hold
 from benchbook.record.derived_files import Discrepancy, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
@@ -85,8 +93,14 @@ class AnswersEvaluator(Evaluator):
     def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
         return config_from_mapping(values, source, judged=False)
 
+    def settings_that_hold(self, values: Mapping[str, Any]) -> RunConfig:
+        return settings_that_hold(values)
+
     def prepare(self, config: RunConfig) -> PreparedAnswers:
         return prepare(config, self.metric)
+
+    def models_of(self, config: RunConfig) -> list[RoleSettings]:
+        return named_models(model_settings(config))
 
     def nothing_to_resume(self, started: RunStarted) -> str | None:
         if candidate_plan_of(started).prompt_template_id:

@@ -213,7 +213,7 @@ class PreparedJudging:
 
 def roles_of_judges(config: JudgingConfig, plan: ProtocolPlan) -> Roles:
     """The roles that an experiment asks: its judges."""
-    judges = zip(_role_settings(config), plan.judges, strict=True)
+    judges = zip(role_settings(config), plan.judges, strict=True)
     return {endpoint_name(number): (settings, judge.role) for number, (settings, judge) in enumerate(judges)}
 
 
@@ -282,7 +282,7 @@ def check_prompts(path: str, output_set: OutputSet) -> None:
 
 def _judges(config: JudgingConfig, protocol: Protocol) -> tuple[JudgePlan, ...]:
     judges = []
-    for name, settings, judge in zip(judge_names(config.judges), _role_settings(config), config.judges, strict=True):
+    for name, settings, judge in zip(judge_names(config.judges), role_settings(config), config.judges, strict=True):
         role = plan_of_role(settings, dict(protocol.generation))
         if role.provider == "recorded":
             raise ConfigError(settings.setting, judge.model, "a judge that can be asked (see `judge import`)")
@@ -310,5 +310,5 @@ def _same_model(declared: Mapping[str, str], judges: Iterable[JudgePlan], output
     return with_versions(table, {output.target_model for output in outputs})
 
 
-def _role_settings(config: JudgingConfig) -> list[RoleSettings]:
+def role_settings(config: JudgingConfig) -> list[RoleSettings]:
     return judge_roles(numbered_judges(config.judges), config.timeout_ms)

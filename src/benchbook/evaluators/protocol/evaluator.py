@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.ask.requests import request_sha256
+from benchbook.ask.roles import RoleSettings
 from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.evaluators.contract import DerivedFiles, DerivedTypes, Evaluator, LabelCriterion, LabelRows, Tables
@@ -20,7 +21,13 @@ from benchbook.evaluators.experiments import Experiment
 from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.kept import kept_sha256
 from benchbook.evaluators.made import Made, made
-from benchbook.evaluators.protocol.asking import PreparedJudging, ProtocolQuestions, prepare_judging, roles_of_judges
+from benchbook.evaluators.protocol.asking import (
+    PreparedJudging,
+    ProtocolQuestions,
+    prepare_judging,
+    role_settings,
+    roles_of_judges,
+)
 from benchbook.evaluators.protocol.config import JudgingConfig, judging_config_from_mapping
 from benchbook.evaluators.protocol.folders import kept_protocol, load_protocol, protocol_asked_for
 from benchbook.evaluators.protocol.imported import read_judgements
@@ -150,6 +157,9 @@ class ProtocolEvaluator(Evaluator):
 
     def prepare(self, config: JudgingConfig) -> PreparedJudging:
         return prepare_judging(config)
+
+    def models_of(self, config: JudgingConfig) -> list[RoleSettings]:
+        return role_settings(config)
 
     def nothing_to_resume(self, started: RunStarted) -> str | None:
         if protocol_plan_of(started).judgements_sha256 is None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.ask.limits import Stop
+from benchbook.ask.roles import RoleSettings
 from benchbook.ask.starting import Reopened
 from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets.items import item_from_json
 from benchbook.evalsets.requirements import criteria_faults
+from benchbook.evaluators.candidate import model_settings, named_models
 from benchbook.evaluators.contract import (
     COST,
     MAY_CHANGE,
@@ -33,6 +35,7 @@ from benchbook.evaluators.gates import RunVerdict, read_decision
 from benchbook.evaluators.kept import kept_sha256, recorded_evalset
 from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.rubric.asking import RubricQuestions
+from benchbook.evaluators.rubric.checking import judges_settings, until_decided_of
 from benchbook.evaluators.rubric.corrected import CorrectableRubric, can_be_corrected
 from benchbook.evaluators.rubric.criteria import Criterion
 from benchbook.evaluators.rubric.held import RubricFactsCheck
@@ -40,7 +43,7 @@ from benchbook.evaluators.rubric.item_labels import MET, item_label_rows
 from benchbook.evaluators.rubric.needed import least_by_gate
 from benchbook.evaluators.rubric.panel import panel_analysis, panel_type
 from benchbook.evaluators.rubric.plan import Plan, plan_of
-from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run, until_decided_of
+from benchbook.evaluators.rubric.preparing import PreparedRun, prepare, roles_of_run
 from benchbook.evaluators.rubric.reading import kept_rubric, load_rubric, spec_of
 from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
@@ -48,7 +51,7 @@ from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, PanelManifes
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
-from benchbook.evaluators.settings import RunConfig, config_from_mapping
+from benchbook.evaluators.settings import RunConfig, config_from_mapping, settings_that_hold
 from benchbook.record.derived_files import Discrepancy, reading_derived
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -89,8 +92,14 @@ class RubricEvaluator(Evaluator):
     def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
         return config_from_mapping(values, source, judged=True)
 
+    def settings_that_hold(self, values: Mapping[str, Any]) -> RunConfig:
+        return settings_that_hold(values)
+
     def prepare(self, config: RunConfig) -> PreparedRun:
         return prepare(config)
+
+    def models_of(self, config: RunConfig) -> list[RoleSettings]:
+        return named_models(model_settings(config), *judges_settings(config))
 
     def reopen(self, record: Record, config: RunConfig) -> Reopened:
         until_decided_of(config)  # refuses a confidence beside it, in a later sitting as in the first

@@ -10,22 +10,20 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import (
-    check_code_is_named,
-    code_version,
     first_fact,
     floating_ids,
     project_identity,
     storable_config,
 )
 from benchbook.ask.limits import Stop
-from benchbook.ask.model_id import ModelId, check_pinned, parse_model_id
+from benchbook.ask.model_id import ModelId, parse_model_id
 from benchbook.ask.probing import Trial
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.roles import Roles, RoleSettings, judge_roles, plan_of_role
+from benchbook.ask.roles import Roles, RoleSettings, plan_of_role
 from benchbook.ask.settings import judge_names as panel_names
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, Gathering
 from benchbook.evalsets import EvalSet, open_evalset
-from benchbook.evalsets.opening import evalset_path
+from benchbook.evalsets.set_parts import SetPart
 from benchbook.evalsets.tables import table_form
 from benchbook.evaluators.candidate import (
     PromptTemplate,
@@ -34,19 +32,25 @@ from benchbook.evaluators.candidate import (
     four_params,
     inputs_of_config,
     model_settings,
+    named_evalset,
 )
 from benchbook.evaluators.derivation import DERIVATION, derivation_of
 from benchbook.evaluators.kept import set_identity
 from benchbook.evaluators.measured import MEASURED_WORDS, measured_differences
 from benchbook.evaluators.recorded_outputs import find_columns
 from benchbook.evaluators.rubric.asking import RubricQuestions, early_decision, endpoint_name
-from benchbook.evaluators.rubric.early_stop_gates import METHOD
+from benchbook.evaluators.rubric.checking import (
+    check_benchmark,
+    check_settings,
+    is_recorded,
+    judges_settings,
+    until_decided_of,
+)
 from benchbook.evaluators.rubric.early_stop_pairs import PAIRED_METHOD, OtherRun, pass_mark
 from benchbook.evaluators.rubric.forecast import RubricForecast, forecast_of
-from benchbook.evaluators.rubric.manifest import undeclared
 from benchbook.evaluators.rubric.outcomes import outcome_of
 from benchbook.evaluators.rubric.plan import Panel, Plan, Requests, UntilDecided, plan_of
-from benchbook.evaluators.rubric.reading import items_for, rubric_asked_for, spec_of
+from benchbook.evaluators.rubric.reading import RubricFolder, items_for, rubric_asked_for, spec_of
 from benchbook.evaluators.rubric.reply import check_item_criteria
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec
 from benchbook.evaluators.rubric.steps import ItemOf, read_history
@@ -128,9 +132,6 @@ def _passes(state: JournalState, plan: Plan, spec: RubricSpec, run: str, item_of
     )
 
 
-DEFAULT_ERROR = 0.05  # of until_decided
-
-
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
     """A run as it would be begun. `output_columns` are those of recorded outputs: ours -> the file's."""
@@ -200,42 +201,31 @@ def _named_models(plan: Plan) -> dict[str, ModelId]:
 def prepare(config: RunConfig) -> PreparedRun:
     """Check all settings and read the eval set once.
 
-    Raises: ConfigError, InputError, UsageError.
+    Raises: ConfigError, InputError, UsageError; SeveralFaultsError.
     """
     rubric = rubric_asked_for(config.spec)
     spec = rubric.spec
-    _check_settings(config)
-    _check_panel(config, spec)
-    if config.benchmark:
-        check_code_is_named(code_version())
-    path = evalset_path(config.evalset)
-    inputs: Inputs = {"evalset": seen(path), **inputs_of_config(config), **rubric.inputs}
-    evalset, part = chosen_part(config, open_evalset(path))
-    if spec.by_item:
-        check_item_criteria(evalset, spec)
-    template = chosen_template(config, evalset)
-    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
-    is_told = not is_recorded or config.prompt_template is not None  # how outputs were made elsewhere, nobody knows
-    columns: dict[str, str] = {}
-    if config.outputs is not None:
-        with evalset:  # faults are reported before anything is written
-            columns = find_columns(Path(config.outputs), config.output_columns, evalset, config.n_repeats)
-    spec.without(config.unmeasured)  # refuses what can't be declared
-    _check_prices(config, spec)
-    defaults = dict(spec.generation)
-    judges = [plan_of_role(judge, defaults) for judge in judges_settings(config)]
+    wrong = Gathering()
+    check_settings(config, spec, wrong)
+    read = _read(config, rubric, wrong)
+    roles = [model_settings(config), *judges_settings(config)]
+    planned = [_plan_of(role, config, spec, wrong) for role in roles]
+    wrong.raise_any()
+    assert read is not None  # noqa: S101 - else something is wrong
+    candidate, *judges = filter(None, planned)
+    is_told = not is_recorded(config) or config.prompt_template is not None  # made elsewhere, nobody knows how
     plan = Plan(
         spec=spec.id,
         spec_sha256=spec.sha256,
-        evalset_sha256=evalset.sha256,
-        n_items=len(evalset),
-        part=part,
+        evalset_sha256=read.evalset.sha256,
+        n_items=len(read.evalset),
+        part=read.part,
         repeats=config.n_repeats,
-        prompt_template_id=template.id if is_told else "",
-        prompt_template_sha256=template.sha256 if is_told else "",
-        conversations=template.conversations or msgspec.UNSET,
-        template_form="messages" if template.of_messages else msgspec.UNSET,
-        candidate=plan_of_role(model_settings(config), {} if is_recorded else defaults),
+        prompt_template_id=read.template.id if is_told else "",
+        prompt_template_sha256=read.template.sha256 if is_told else "",
+        conversations=read.template.conversations or msgspec.UNSET,
+        template_form="messages" if read.template.of_messages else msgspec.UNSET,
+        candidate=candidate,
         judge=judges[0],
         unmeasured=tuple(sorted(set(config.unmeasured))),
         benchmark=config.benchmark,
@@ -245,88 +235,59 @@ def prepare(config: RunConfig) -> PreparedRun:
     )
     if plan.n_samples > MAX_SAMPLES:
         raise ConfigError("repeats", f"{plan.n_samples} samples", f"at most {MAX_SAMPLES} in one run")
-    _check_roles(config, plan)
+    check_benchmark(config, plan)
     if config.against is not None:
-        plan = held_against(plan, config.against, config.runs, grouped=evalset.grouped)
-    return PreparedRun(config, spec.without(plan.unmeasured), plan, template, evalset, inputs, columns)
+        plan = held_against(plan, config.against, config.runs, grouped=read.evalset.grouped)
+    spec = spec.without(plan.unmeasured)
+    return PreparedRun(config, spec, plan, read.template, read.evalset, read.inputs, read.columns)
 
 
-def _check_prices(config: RunConfig, spec: RubricSpec) -> None:
-    """Refuse a run without prices where cost is measured: what costs nothing has the price 0. Raises: ConfigError."""
-    if not spec.measures_cost or "cost" in config.unmeasured:
-        return
-    for name in ("model_input_price", "model_output_price"):
-        if getattr(config, name) is None:
-            expected = (
-                f"US dollars per million tokens, for {spec.id} measures what an answer costs (0 where it costs "
-                'nothing); or unmeasured = ["cost"]'
-            )
-            raise ConfigError(name, "nothing", expected)
+@dataclass(frozen=True, slots=True)
+class _FilesRead:
+    """What the files say that a config names."""
+
+    evalset: EvalSet
+    part: SetPart | msgspec.UnsetType
+    template: PromptTemplate
+    inputs: Inputs
+    columns: dict[str, str]
 
 
-def _check_settings(config: RunConfig) -> None:
-    """Refuse settings that do not go together, before any file is read. Raises: ConfigError."""
-    if config.max_cost_usd is not None and not config.has_prices:
-        raise ConfigError("max_cost_usd", "no prices", "model_input_price, judge_output_price and their kin")
-    is_recorded = parse_model_id(config.model, "model").provider == "recorded"
-    if is_recorded and config.outputs is None:
-        raise ConfigError("outputs", "nothing", f"a file with the outputs of {config.model}")
-    if config.outputs is not None and not is_recorded:
-        raise ConfigError(
-            "outputs", config.outputs, f"no file: {config.model} is asked; or model recorded/name@version"
-        )
+def _read(config: RunConfig, rubric: RubricFolder, wrong: Gathering) -> _FilesRead | None:
+    """The files of a config; None where one of them is `wrong`."""
+    evalset = template = None
+    part: SetPart | msgspec.UnsetType = msgspec.UNSET
+    inputs: Inputs = {}
+    columns: dict[str, str] = {}
+    with wrong:
+        path = named_evalset(config)
+        inputs = {"evalset": seen(path), **inputs_of_config(config), **rubric.inputs}
+        evalset, part = chosen_part(config, open_evalset(path))
+    with wrong:
+        template = chosen_template(config, evalset)
+    if evalset is None:
+        return None
+    if rubric.spec.by_item:
+        with wrong:
+            check_item_criteria(evalset, rubric.spec)
+    if config.outputs is not None and is_recorded(config):
+        with wrong, evalset:  # faults are reported before anything is written
+            columns = find_columns(Path(config.outputs), config.output_columns, evalset, config.n_repeats)
+    if template is None:
+        evalset.close()
+        return None
+    return _FilesRead(evalset, part, template, inputs, columns)
 
 
-def until_decided_of(config: RunConfig) -> UntilDecided | msgspec.UnsetType:
-    """How the run stops early, where it may. Raises: ConfigError for what does not go with that."""
-    if not config.until_decided:
-        for name in ("error", "order_seed", "against"):
-            if getattr(config, name) is not None:
-                raise ConfigError(name, str(getattr(config, name)), "until_decided with it")
-        return msgspec.UNSET
-    if config.confidence not in (None, "none"):
-        expected = "nothing with until_decided: its own error takes the place of bounds"
-        raise ConfigError("confidence", str(config.confidence), expected)
-    if config.unmeasured and config.against is None:
-        expected = "nothing with until_decided: such a run can't be READY"
-        raise ConfigError("unmeasured", ", ".join(config.unmeasured), expected)
-    error = DEFAULT_ERROR if config.error is None else config.error
-    return UntilDecided(error=error, seed=config.order_seed or 0, method=METHOD)
-
-
-def judges_settings(config: RunConfig) -> list[RoleSettings]:
-    """How each judge is reached and asked, by its number."""
-    return judge_roles(config.all_judges, config.timeout_ms)
+def _plan_of(role: RoleSettings, config: RunConfig, spec: RubricSpec, wrong: Gathering) -> RolePlan | None:
+    """The plan for asking a model; None where its settings are `wrong`."""
+    made_elsewhere = role.prefix == "model_" and is_recorded(config)
+    with wrong:
+        return plan_of_role(role, {} if made_elsewhere else dict(spec.generation))
+    return None
 
 
 def _panel(config: RunConfig, judges: Sequence[RolePlan]) -> Panel | msgspec.UnsetType:
-    if config.panel_rule is None:
+    if (rule := config.rule_of_panel) is None:
         return msgspec.UNSET
-    return Panel(names=panel_names(config.judges), others=tuple(judges[1:]), rule=config.panel_rule)
-
-
-def _check_panel(config: RunConfig, spec: RubricSpec) -> None:
-    """Refuses a panel whose judges might differ on what applies: no rule says what then counts."""
-    if config.panel_rule is None:
-        return
-    if names := [one.name for one in spec.criteria if one.may_not_apply]:
-        raise ConfigError("judges", f"a panel, under a rubric whose {names[0]} may not apply", "one judge")
-
-
-def _check_roles(config: RunConfig, plan: Plan) -> None:
-    for role, judge in zip(judges_settings(config), plan.judges, strict=True):
-        if judge.provider == "recorded":
-            raise ConfigError(role.setting, judge.model_id, "a judge that can be asked")
-    asked_for = [name for name in plan.unmeasured if name != "cost"]  # of which a price may be lacking anywhere
-    if asked_for and plan.candidate.provider != "recorded":
-        raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs: of others it is measured")
-    if plan.candidate.provider == "recorded" and parse_model_id(config.model, "model").declared_version is None:
-        raise ConfigError("model", config.model, "recorded/name@version: nobody can tell the version later")
-    if plan.benchmark:
-        if unknown := undeclared(plan, config.model_params):
-            expected = f"{', '.join(unknown)}, as the outputs were made (null for a parameter that was not set)"
-            raise ConfigError("benchmark", "recorded outputs of which not all is declared", expected)
-        for role, asked in zip(
-            (model_settings(config), *judges_settings(config)), (plan.candidate, *plan.judges), strict=True
-        ):
-            check_pinned(role.setting, parse_model_id(asked.model_id, role.setting))
+    return Panel(names=panel_names(config.judges), others=tuple(judges[1:]), rule=rule)
