@@ -41,6 +41,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(params=["posix", "windows"])
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the system whose layer of locks and disks is used: each test runs once by each."""
+    if request.param == "windows":
+        import windows_rules
+
+        if not windows_rules.HERE:
+            pytest.skip("needs /proc, to see what is open")
+        windows_rules.take_over(monkeypatch.setattr)
+    return str(request.param)
+
+
 class Scheduling(LoadGroupScheduling):
     """Forgets what a worker is done with, which is counted again at each of ten thousand tests otherwise."""
 

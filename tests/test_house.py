@@ -89,3 +89,26 @@ def test_every_file_that_the_manual_names_is_there() -> None:
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     named = {(page.name, path) for page in pages for path in NAMED.findall(page.read_text(encoding="utf-8"))}
     assert [one for one in sorted(named) if not (ROOT / one[1]).exists()] == []
+
+
+# What one system alone has; `system/` knows it, and whoever asks a module for it by `getattr` or `hasattr` first.
+ONE_SYSTEMS = re.compile(
+    r"\bimport (?:fcntl|grp|msvcrt|pty|pwd|resource|termios|tty)\b|\bfrom (?:fcntl|resource|pwd|grp|msvcrt) import|"
+    r"\bos\.(?:O_CLOEXEC|O_DIRECTORY|O_NOFOLLOW|O_NONBLOCK|WNOHANG|fchmod|fork|forkpty|get[e]?[gu]id|getpgid|killpg|mkfifo|name|open|"
+    r"pidfd_open|pread|pwrite|sched_getaffinity|setsid|statvfs|uname)\b|\bselect\.(?:poll|epoll|kqueue)\b|"
+    r"\bsignal\.(?:SIGALRM|SIGHUP|SIGKILL|SIGPIPE|SIGQUIT|SIGUSR\d|SIGXCPU|pidfd_send_signal)\b|\bos\.fsync\(os\.open"
+)
+
+
+def test_what_one_system_alone_has_is_asked_for_in_one_room() -> None:
+    """Exceptions: what is refused before on Windows (a run in a process of its own), or asked for where it is there."""
+    asking = {
+        name: sorted(set(found))
+        for name, text in FILES.items()
+        if not name.startswith("system/") and (found := ONE_SYSTEMS.findall(text))
+    }
+    assert asking == {
+        "ask/providers/local.py": ["os.sched_getaffinity"],  # behind `hasattr`
+        "evalsets/extraction_pdf_child.py": ["import resource"],  # imports nothing of Benchbook, and refuses without it
+        "server/child.py": ["os.pidfd_open", "select.poll", "signal.SIGKILL", "signal.pidfd_send_signal"],
+    }

@@ -482,6 +482,8 @@ WRITERS = {
 ELSEWHERE = {
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
+    "system/posix.py": "the moves of `writing.py`",
+    "system/windows.py": "tests/system/test_both_systems.py: it is not the system of these tests",
     "labels/labels.py": "tests/labels/test_label_crashes.py",
     "record/anchor.py": "tests/labels/test_label_crashes.py",
     "server/submissions.py": "tests/server/test_submissions_killed.py",

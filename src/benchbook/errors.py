@@ -9,6 +9,7 @@
     ├── SpecChangedError            a frozen spec's file no longer has its hash
     ├── RecordError                 a record can't be read or written
     │   ├── RecordLockedError       another process writes it
+    │   ├── LaterRecordError        a later version wrote it, in a format that this one does not know
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
     ├── OutputError                 standard output can't be written
     └── RunStoppedError             a run ended early; its record resumes
@@ -179,6 +180,24 @@ class RecordError(BenchbookError):
 
 class RecordLockedError(RecordError):
     """Another process is writing this record."""
+
+
+class LaterRecordError(RecordError):
+    """A record's format is one that only later versions know."""
+
+    def __init__(self, record: str | Path, found: int, newest: int, made_by: str | None) -> None:
+        super().__init__(record, found, newest, made_by)
+        self.record = str(record)
+        self.found = found
+        self.newest = newest
+        self.made_by = made_by
+
+    def __str__(self) -> str:
+        version = f" ({self.made_by})" if self.made_by else ""
+        return (
+            f"{self.record}: made by a later Benchbook{version}, in format {self.found}; this one reads formats 1 to "
+            f"{self.newest}: upgrade"
+        )
 
 
 class RecordDamagedError(RecordError):

@@ -1,40 +1,40 @@
 """Locks on files and folders, which end with the process that holds them, however it ends.
 
-A lock is the system's own (`flock`): nothing is left behind that could be taken for one.
+A lock is the system's own: nothing is left behind that could be taken for one.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from benchbook.system import SYSTEM
 
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold a folder, which must exist, alone; wait until nobody else does. Raises: OSError."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    lock = SYSTEM.to_lock(folder)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock.take()
         yield
     finally:
-        os.close(descriptor)
+        lock.close()
 
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold a file or folder, for others to see. Where that can't be, nobody sees it."""
-    descriptor = None
+    lock = None
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock = SYSTEM.to_lock(path)
+        lock.take(wait=False)
     try:
         yield
     finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        if lock is not None:
+            lock.close()
 
 
 def is_locked(path: Path) -> bool:
@@ -43,15 +43,15 @@ def is_locked(path: Path) -> bool:
     To see it, it is held for a moment, along with others who only look.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        lock = SYSTEM.to_lock(path, only_look=True)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock.take(shared=True, wait=False)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
         return False
     finally:
-        os.close(descriptor)
+        lock.close()
     return False

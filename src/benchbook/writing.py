@@ -7,18 +7,20 @@ may be empty, and whoever reads it must see that.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
 from benchbook.errors import BenchbookError, RecordError
+from benchbook.system import SYSTEM
+from benchbook.system.layer import PathLock
 
 
 def cant_be_written(path: Path, error: OSError) -> str:
@@ -36,11 +38,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Put a folder's names on the disk. Raises: OSError."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    SYSTEM.sync_folder(folder)
 
 
 def make_folder(folder: Path) -> None:
@@ -84,7 +82,7 @@ def replacing(path: Path, *, synced: bool = True, mode: int = 0o666) -> Iterator
         file.flush()
         if synced:
             os.fsync(file.fileno())
-        temporary.replace(path)
+        SYSTEM.put(file, temporary, path)
     if synced:
         sync_folder(path.parent)
 
@@ -106,7 +104,7 @@ def written_new(
             yield file
             file.flush()
             os.fsync(file.fileno())
-            _name(temporary, chain((path,), otherwise))
+            _name(file, temporary, chain((path,), otherwise))
         sync_folder(path.parent)
     except FileExistsError:
         raise
@@ -114,13 +112,11 @@ def written_new(
         raise refuse(cant_be_written(path, error)) from None
 
 
-def _name(temporary: Path, names: Iterable[Path]) -> None:
+def _name(file: BinaryIO, temporary: Path, names: Iterable[Path]) -> None:
     """Move the file to the first name that is free; of two writers at once, one gets it."""
     for name in names:
         with suppress(FileExistsError):
-            os.link(temporary, name)
-            with suppress(OSError):  # it is a second name of the file then, and the next writer takes it away
-                temporary.unlink()
+            SYSTEM.put_new(file, temporary, name)
             return
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(temporary))
 
@@ -134,7 +130,7 @@ def _beside(path: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
         yield temporary, file
     except BaseException:
         with suppress(OSError):  # where nothing could be written there may be nothing to take away
-            temporary.unlink(missing_ok=True)
+            SYSTEM.drop(file, temporary)
         raise
     finally:
         with suppress(OSError):  # of what was not taken before
@@ -150,7 +146,7 @@ def _temporary_name(path: Path, number: int = 0) -> Path:
 def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
     for number in count():
         temporary = _temporary_name(path, number)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, mode)
+        descriptor = SYSTEM.open(temporary, os.O_WRONLY | os.O_CREAT, mode, follows_links=False)
         try:
             if _is_ours(descriptor, temporary):
                 os.ftruncate(descriptor, 0)
@@ -167,7 +163,7 @@ def _opened_beside(path: Path, mode: int) -> tuple[Path, BinaryIO]:
 def _is_ours(descriptor: int, temporary: Path) -> bool:
     """Lock the file. False where another writer has it, or has given it its name: that may have been killed before it
     took this one away."""
-    if not _is_locked_here(descriptor):
+    if not _has_lock(partial(SYSTEM.lock_open, descriptor, wait=False)):
         return False
     found = os.fstat(descriptor)
     try:
@@ -175,7 +171,8 @@ def _is_ours(descriptor: int, temporary: Path) -> bool:
     except FileNotFoundError:
         return False
     if is_named and found.st_nlink > 1:
-        temporary.unlink()
+        with suppress(PermissionError):  # Windows lets nobody remove what is open: then it is left alone
+            temporary.unlink()
     return is_named and found.st_nlink == 1
 
 
@@ -229,23 +226,23 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
     that killed processes left are removed first. Raises: OSError.
     """
     _sweep(beside)
-    made, descriptor = _begin(beside)
+    made, lock = _begin(beside)
     try:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
-        os.close(descriptor)
+        lock.close()
 
 
-def _begin(folder: Path) -> tuple[Path, int]:
-    """A private folder, and the descriptor by which it is locked."""
+def _begin(folder: Path) -> tuple[Path, PathLock]:
+    """A private folder, and its lock."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=".new-", dir=folder))
         with suppress(FileNotFoundError):  # another's sweep was quicker than the lock
-            descriptor = os.open(made, os.O_RDONLY)
-            if _is_locked_here(descriptor) and made.exists():
-                return made, descriptor
-            os.close(descriptor)
+            lock = SYSTEM.to_lock(made)
+            if _has_lock(partial(lock.take, wait=False)) and made.exists():
+                return made, lock
+            lock.close()
 
 
 def _sweep(folder: Path) -> None:
@@ -254,18 +251,18 @@ def _sweep(folder: Path) -> None:
         if not _TEMPORARY.fullmatch(path.name):
             continue
         with suppress(OSError):
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            lock = SYSTEM.to_lock(path, only_folder=True)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its maker lives
+                lock.take(wait=False)  # refused while its maker lives
                 shutil.rmtree(path)
             finally:
-                os.close(descriptor)
+                lock.close()
 
 
-def _is_locked_here(descriptor: int) -> bool:
-    """Lock an open file or folder; False where another process has it."""
+def _has_lock(take: Callable[[], None]) -> bool:
+    """Take a lock; False where another process has it."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take()
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks: nobody else can have it, and nobody sweeps

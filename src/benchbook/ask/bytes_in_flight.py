@@ -13,6 +13,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from benchbook.errors import UsageError
+from benchbook.system.limits import address_space_limit
 
 SHORT = 256 << 10  # bytes of an answer that are not counted: hardly a model gives as many
 _MOST = 64 << 20
@@ -83,7 +84,7 @@ def _most_by_memory(limit: int | None) -> int:
 
 def memory_limit() -> int | None:
     """The bytes of memory that this process may have, by `ulimit -v` or its control group; None if neither says."""
-    limits = [] if (addresses := _address_space()) is None else [addresses]
+    limits = [] if (addresses := address_space_limit()) is None else [addresses]
     with suppress(OSError, ValueError):  # there is no such file, or it says `max`
         limits.append(int(_CGROUP.read_text(encoding="ascii")))
     return min(limits, default=None)
@@ -95,19 +96,10 @@ def check_address_space() -> None:
     Measured: asking 3 short questions reserves 480 MB and uses 90. Under a limit of 500 MB Arrow ran for ever.
     Raises: UsageError.
     """
-    limit = _address_space()
+    limit = address_space_limit()
     if limit is not None and limit < _LEAST_ADDRESSES:
         raise UsageError(
             f"this process may use {limit >> 20:,} MB of addresses (ulimit -v); a run reserves up to "
             f"{_LEAST_ADDRESSES >> 20:,} MB, most of which it never uses. Raise that limit, or limit memory itself: "
             "`systemd-run -p MemoryMax=400M`, or a container's"
         )
-
-
-def _address_space() -> int | None:
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if soft == resource.RLIM_INFINITY else soft

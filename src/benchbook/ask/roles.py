@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,20 +22,14 @@ from benchbook.ask.settings import ModelConfig, checked_params
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Role
+from benchbook.system.limits import raise_open_files_limit
 
 _OTHERS = 100  # open files of the record, the eval set, libraries
 
 
 def allow_open_files(connections: int) -> None:
     """Raise the soft limit on open files for so many connections, as far as the hard limit allows. Never lower it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = connections + _OTHERS
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return
-    wanted = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    if wanted > soft:
-        with suppress(ValueError, OSError):  # a system may refuse what its hard limit allows
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    raise_open_files_limit(connections + _OTHERS)
 
 
 _START_CONNECTIONS = 16  # concurrency grows from here to max_connections

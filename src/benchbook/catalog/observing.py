@@ -17,7 +17,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
-from benchbook.errors import BenchbookError, RecordDamagedError, RecordError
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
@@ -128,6 +128,8 @@ def observe(record: Record) -> Observation | None:
                 raise
             if attempt == _ATTEMPTS:
                 return damaged(record, stamp, f"{error.filename}: is missing")
+        except LaterRecordError as error:  # it is whole, for all that is known here
+            return Observation(_row(record, stamp, state="complete", unavailable=inside(record, str(error))))
         except (BenchbookError, OSError) as error:
             return damaged(record, stamp, str(error))
         except Exception as error:  # whatever hostile files provoke, the other records are listed

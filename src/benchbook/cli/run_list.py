@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from benchbook.cli.output import table_rows
-from benchbook.errors import RecordError
+from benchbook.errors import LaterRecordError, RecordError
 from benchbook.record.folder import Record
 from benchbook.text import one_line, shorten
 
@@ -19,7 +19,8 @@ _LONGEST = 300  # characters of a name: the rest tells nobody anything
 
 
 class ListedRun(msgspec.Struct, frozen=True, kw_only=True, rename={"eval_set": "eval set"}):
-    """A record as its derived files have it. What is not known is null, and all of a damaged one but `error`.
+    """A record as its derived files have it. What is not known is null, and all but `error` of one that is damaged, or
+    that a `later` version made.
 
     `score` is the aggregate called `score_name`, with its interval. `outcome` is the decision in words: of a run
     without gates, how the run itself went. `misnamed`: a whole record stands under another name than its own.
@@ -52,7 +53,8 @@ def listed_run(record: Record) -> ListedRun:
         wrong = misnamed_words(record, first)
         return _whole(record, first, misnamed=msgspec.UNSET if wrong is None else wrong)
     except RecordError as error:
-        return ListedRun(run=record.run_id, error=inside(record, str(error)))
+        state = "later" if isinstance(error, LaterRecordError) else "damaged"
+        return ListedRun(run=record.run_id, state=state, error=inside(record, str(error)))
 
 
 def in_order(rows: Sequence[ListedRun], order: Order) -> list[ListedRun]:

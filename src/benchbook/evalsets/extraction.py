@@ -132,8 +132,11 @@ def _arguments(limits: ExtractionLimits) -> list[str]:
     return [str(number) for number in (limits.characters, limits.pages, limits.cpu_s, limits.memory_bytes)]
 
 
+_ENDED_BY_TIME = {getattr(signal, name, None) for name in ("SIGXCPU", "SIGKILL")}  # Windows has neither
+
+
 def _fault_of(returncode: int, limits: ExtractionLimits) -> ExtractionFault:
-    if -returncode in (signal.SIGXCPU, signal.SIGKILL):
+    if -returncode in _ENDED_BY_TIME:
         return ExtractionFault("too_slow", f"no text after {limits.cpu_s} s of CPU time")
     if returncode > 0:
         return ExtractionFault("broken", f"the reader ended with {returncode}")

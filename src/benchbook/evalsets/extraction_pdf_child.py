@@ -10,7 +10,6 @@ a PDF that takes it over finds nothing but itself there, and it starts in a thir
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +28,11 @@ class RefusedError(Exception):
 
 
 def set_limits(max_characters: int, cpu_s: int, memory_bytes: int) -> None:
+    """Raises: RefusedError where the system has no such limits: no PDF is read without."""
+    try:
+        import resource
+    except ImportError:
+        raise RefusedError("broken", "this system can't limit what reads a PDF; read it on Linux or macOS") from None
     wanted = {
         resource.RLIMIT_CPU: (cpu_s, cpu_s + 1),
         resource.RLIMIT_AS: (memory_bytes, memory_bytes),
@@ -79,9 +83,9 @@ def pages(document: Any, n_pages: int, max_characters: int) -> Iterator[str]:
 
 
 def main(max_characters: int, max_pages: int, cpu_s: int, memory_bytes: int) -> None:
-    set_limits(max_characters, cpu_s, memory_bytes)
     head: dict[str, Any]
     try:
+        set_limits(max_characters, cpu_s, memory_bytes)
         texts, n_pages = read(sys.stdin.buffer.read(), max_characters, max_pages)
     except RefusedError as refused:
         head, body = {"code": refused.code, "detail": refused.detail}, b""

@@ -16,7 +16,7 @@ import msgspec
 
 from benchbook.ask.identity import inputs_of_plan
 from benchbook.canonical import decode_json, ready
-from benchbook.errors import BenchbookError, RecordDamagedError
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.checking import FactsCheck
@@ -53,7 +53,7 @@ class Verification:
 def verify(record: Record, *, expect: str | None = None) -> Verification:
     """Check a record against itself, and with `expect` against a hash that was published.
 
-    The journal goes first: what is derived from a damaged journal would say nothing.
+    The journal goes first: what is derived from a damaged journal would say nothing. Raises: LaterRecordError.
     """
     findings, notes = [*check_journal_files(record)], [*left_behind(record)]
     state, facts = None, FactsCheck(record.journal)
@@ -61,6 +61,8 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         state = read_state(record.journal, facts.look_at)
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
+    except LaterRecordError:
+        raise
     except (BenchbookError, OSError) as error:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.errors import BenchbookError, RecordDamagedError, UsageError
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, UsageError
 from benchbook.evaluators.verify import (
     Verification,
     check_hash,
@@ -60,6 +60,8 @@ def verify_labels(
         for line in read_anchored(record.journal):
             facts.look_at(line)
         findings += [*facts.findings, *_cut_import(record)]
+    except LaterRecordError:
+        raise
     except RecordDamagedError as error:
         findings.append(Discrepancy(inside(record, error.path), error.line, error.reason))
     except (BenchbookError, OSError) as error:

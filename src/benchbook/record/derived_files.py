@@ -22,6 +22,7 @@ from benchbook.locks import locked_folder
 from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record, misnamed
+from benchbook.record.format import refuse_later
 from benchbook.record.reading import (
     CR_LF,
     LFS_POINTER,
@@ -167,8 +168,13 @@ def _check_head(path: Path) -> None:
 
 
 def _check_first(path: Path) -> RunStarted | LabelsStarted:
-    """The first fact. A journal that does not begin with the start of a run or of labels is refused."""
-    fact = _decoded(path, 1, first_line(path))
+    """The first fact. A journal that does not begin with the start of a run or of labels is refused.
+
+    Raises: LaterRecordError, RecordDamagedError.
+    """
+    line = first_line(path)
+    refuse_later(path.parents[1], line)
+    fact = _decoded(path, 1, line)
     if not isinstance(fact, RunStarted | LabelsStarted):
         raise RecordDamagedError(path, 1, "is not a record's first fact")
     return fact

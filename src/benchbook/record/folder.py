@@ -19,7 +19,7 @@ from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.evalsets.lines import NO_STAMP, Stamp, stamp_of, stamp_of_stat
 from benchbook.locks import held, is_locked
 from benchbook.record.facts import RunStarted
-from benchbook.record.journal import JournalWriter
+from benchbook.record.journal import JournalWriter, refuse_to_write
 from benchbook.record.reading import first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
 from benchbook.text import did_you_mean, quoted
 from benchbook.writing import folder_made_whole, sync_folder
@@ -247,6 +247,7 @@ def create_record(
             f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
         )
     target = Path(runs) / run_id
+    refuse_to_write(target)
     _check_is_text(target)
     if target.exists():
         raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import math
 import os
@@ -25,6 +24,8 @@ from benchbook.record.reading import (
     segment_number,
 )
 from benchbook.record.whereabouts import what_became_of
+from benchbook.system import SYSTEM
+from benchbook.system.layer import PathLock
 from benchbook.writing import cant_be_written, replacing, sync_folder, write_all
 
 SEGMENT_BYTES = MAX_SEGMENT_BYTES
@@ -61,10 +62,11 @@ class JournalWriter:
     last line is cut off when the journal is opened, and so is whatever else `read` leaves out at the end; `cut` is the
     number of these bytes.
 
-    Raises: RecordLockedError, RecordDamagedError; RecordError if the disk is full, read-only or failing, or the journal
-    was moved, deleted or cut off meanwhile: at the latest by `close`. After that nothing more is written, and what is
-    there is whole: after a failed fsync nobody knows what the disk has of the facts since the last one (the system may
-    forget them, and a second fsync says nothing of them), so these are taken back.
+    Raises: RecordLockedError, RecordDamagedError; RecordError where records are only read (`refuse_to_write`); and if
+    the disk is full, read-only or failing, or the journal was moved, deleted or cut off meanwhile: at the latest by
+    `close`. After that nothing more is written, and what is there is whole: after a failed fsync nobody knows what the
+    disk has of the facts since the last one (the system may forget them, and a second fsync says nothing of them), so
+    these are taken back.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class JournalWriter:
         segment_bytes: int | None = None,
         read: JournalReader = read_journal,
     ):
+        refuse_to_write(journal.parent)
         self._journal = journal
         self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
         self._lock = _lock_folder(journal)
@@ -123,7 +126,7 @@ class JournalWriter:
         if self._segment != last_segment:
             end = 0
         path = self._path(self._segment)
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._fd = SYSTEM.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         size = os.fstat(self._fd).st_size
         self._size = self._synced = _end_of_line(self._fd, end, size) if size else 0
         self.cut = size - self._size + n_begun
@@ -259,7 +262,7 @@ class JournalWriter:
             sealed = packed(lines)
             with replacing(full.with_suffix(".jsonl.zst")) as file:
                 file.write(sealed)
-            following = os.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            following = SYSTEM.open(self._path(number + 1), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise self._stop(error, self._size) from None
         with self._syncing:
@@ -296,7 +299,7 @@ class JournalWriter:
     def _let_go(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
-        os.close(self._lock)
+        self._lock.close()
 
     def __enter__(self) -> JournalWriter:
         return self
@@ -305,24 +308,30 @@ class JournalWriter:
         self.close()
 
 
-def _lock_folder(journal: Path) -> int:
+def refuse_to_write(record: Path) -> None:
+    """Raises: RecordError on a system where records are only read."""
+    if SYSTEM.no_records is not None:
+        raise RecordError(f"{record}: can't be written ({SYSTEM.no_records})")
+
+
+def _lock_folder(journal: Path) -> PathLock:
     """Lock the folder itself: the lock leaves no file behind and ends with its process."""
     try:
-        descriptor = os.open(journal, os.O_RDONLY)
+        lock = SYSTEM.to_lock(journal)
     except OSError as error:
         raise RecordError(f"{journal}: can't be opened ({error.strerror})") from None
     for patience in _PATIENCE_S:
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
+            lock.take(wait=False)
+            return lock
         time.sleep(patience)
-    os.close(descriptor)
+    lock.close()
     raise RecordLockedError(f"{journal.parent}: another process is writing this record")
 
 
 def _end_of_line(descriptor: int, offset: int, size: int) -> int:
     """The end of the line that starts at `offset`; `offset` itself where that is cut."""
-    data = os.pread(descriptor, size - offset, offset)
+    data = SYSTEM.read_at(descriptor, size - offset, offset)
     return offset + data.find(b"\n") + 1
 
 

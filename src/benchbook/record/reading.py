@@ -26,6 +26,7 @@ from benchbook.record.facts import (
     Reply,
     fact_decoder,
 )
+from benchbook.record.format import refuse_later
 from benchbook.record.packing import PackingError, unpacked, unpacked_size, unpacker
 
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
@@ -177,7 +178,7 @@ def first_line(path: Path) -> bytes:
 def read_journal(journal: Path) -> Iterator[JournalLine]:
     """Every whole line in order, with the chain checked on the way. A torn last line does not count.
 
-    Raises: RecordDamagedError naming file and line.
+    Raises: RecordDamagedError naming file and line; LaterRecordError.
     """
     prev, seq = FIRST_PREV, 0
     before: tuple[Path, int] | None = None
@@ -190,6 +191,8 @@ def read_journal(journal: Path) -> Iterator[JournalLine]:
             raw = data[offset:end]
             if raw.endswith(b"\r"):
                 raise RecordDamagedError(path, number, f"the line {CR_LF}")
+            if before is None:
+                refuse_later(journal.parent, raw)
             fact = _decode(raw, path, number)
             if fact.prev != prev or fact.seq != seq:
                 intact = _next_prev(data, end + 1) == hashlib.sha256(raw).hexdigest()

@@ -3,7 +3,6 @@ JSON on standard input."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import signal
@@ -27,10 +26,12 @@ from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.locks import is_locked, locked_folder
 from benchbook.record.folder import RUN_ID, is_record
+from benchbook.record.journal import refuse_to_write
 from benchbook.server.problems import ProblemError, hidden, problem_bytes, problem_of
 from benchbook.server.settings import STATE_FOLDER, Settings
 from benchbook.server.spending import seen_environment
 from benchbook.server.types import Problem
+from benchbook.system import SYSTEM
 from benchbook.text import visible
 
 _MOST_AT_ONCE = 4
@@ -72,6 +73,7 @@ class Children:
 
         Its output goes to a file beside the tags. Raises: ProblemError (503, 409), and for what the run itself refuses.
         """
+        refuse_to_write(self._settings.runs / str(config.run_id))
         child, beginning = self._started(config)
         told = beginning.told(self.patience_s)
         if isinstance(told, ProblemError):
@@ -182,9 +184,9 @@ class Children:
     def _locked(self, run_id: str) -> int:
         """The descriptor of a run's file, empty and locked. Raises: ProblemError (409) if another process has it."""
         with locked_folder(self._folder):
-            descriptor = os.open(self._folder / f"{run_id}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = SYSTEM.open(self._folder / f"{run_id}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                SYSTEM.lock_open(descriptor, wait=False)
             except BlockingIOError:
                 os.close(descriptor)
                 raise _there_already(run_id) from None

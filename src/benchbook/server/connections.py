@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import resource
 import socket
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -19,6 +18,8 @@ from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from benchbook.system.limits import open_files_limit
 
 MOST_CONNECTIONS = 2_000  # each costs some 10 KB; 260 readers, 200 listeners and a thousand who wait are 1,460
 _OTHER_FILES = 100  # open files of the catalog, records and libraries
@@ -122,9 +123,8 @@ class Connections:
 
 def _allowed() -> int:
     """As many connections as the limit of open files leaves room for."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    unlimited = soft == resource.RLIM_INFINITY
-    return MOST_CONNECTIONS if unlimited else max(_FEWEST, min(MOST_CONNECTIONS, soft - _OTHER_FILES))
+    most = open_files_limit()
+    return MOST_CONNECTIONS if most is None else max(_FEWEST, min(MOST_CONNECTIONS, most - _OTHER_FILES))
 
 
 def leave_the_unreachable(listening: socket.socket) -> None:

@@ -6,7 +6,6 @@ off before the next is written, so that it takes no other with it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from benchbook.canonical import canonical_json
+from benchbook.system import SYSTEM
 from benchbook.writing import make_folder, sync_folder, write_all
 
 _BLOCK = 1 << 16
@@ -37,11 +37,11 @@ class LineFile:
             is_new = not self._path.exists()
             if is_new:
                 make_folder(self._path.parent)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, self._mode)
+            descriptor = SYSTEM.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, self._mode)
             try:
                 if is_new:
                     sync_folder(self._path.parent)
-                fcntl.flock(descriptor, fcntl.LOCK_EX)  # ends with the descriptor
+                SYSTEM.lock_open(descriptor)  # ends with the descriptor
                 _append(descriptor, data)
             finally:
                 os.close(descriptor)
@@ -83,7 +83,7 @@ def _end_of_lines(descriptor: int) -> int:
     end = os.fstat(descriptor).st_size
     while end:
         begin = max(end - _BLOCK, 0)
-        newline = os.pread(descriptor, end - begin, begin).rfind(b"\n")
+        newline = SYSTEM.read_at(descriptor, end - begin, begin).rfind(b"\n")
         if newline >= 0:
             return begin + newline + 1
         end = begin

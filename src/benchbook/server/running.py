@@ -126,7 +126,9 @@ def listening_socket(settings: Settings) -> socket.socket:
     """The socket that the server listens on. Raises: UsageError for an address that can't be had."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # On Windows an address could be taken from whoever listens at it, by what elsewhere frees it of the dead.
+    alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+    listening.setsockopt(socket.SOL_SOCKET, alone, 1)
     leave_the_unreachable(listening)
     try:
         listening.bind((settings.host.strip("[]"), settings.port))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -195,9 +194,8 @@ class Measures:
         for name, (meaning, value) in (own | dict(gauges)).items():
             yield from _head(name, "gauge", meaning)
             yield f"{name} {value}"
-        used = resource.getrusage(resource.RUSAGE_SELF)
         yield from _head("process_cpu_seconds_total", "counter", "CPU time of this process.")
-        yield f"process_cpu_seconds_total {used.ru_utime + used.ru_stime:.3f}"
+        yield f"process_cpu_seconds_total {time.process_time():.3f}"
 
 
 def _head(name: str, kind: str, meaning: str) -> tuple[str, str]:
@@ -281,8 +279,8 @@ class Services:
         found = self.run(run_id)
         if found.row.manifest_sha256 is None:
             shown = shorten(run_id, 100)
-            if found.row.state == "damaged":
-                raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r}: the record is damaged: {found.row.error}")
+            if found.row.state in ("damaged", "complete"):  # complete, and made by a later version
+                raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r}: {found.row.predictions_unavailable}")
             resumed = "; it can be resumed" if found.row.state == "interrupted" else ""
             raise ProblemError(
                 HTTPStatus.CONFLICT, f"run {shown!r} is {found.row.state}: its numbers come at its end{resumed}"

@@ -10,7 +10,6 @@ ends a submission holds it alone, so that a chunk is in what is ended, or refuse
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -25,6 +24,7 @@ from benchbook.locks import locked_folder
 from benchbook.record.folder import RUN_ID, Record
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.system import SYSTEM
 from benchbook.text import shorten
 from benchbook.writing import make_folder, sync_folder, write_file
 
@@ -147,7 +147,7 @@ class Submissions:
             is_ending = run_id in self._ending
         if is_ending:
             raise _ending(run_id)
-        with self._held(run_id, fcntl.LOCK_SH | fcntl.LOCK_NB) as found:
+        with self._held(run_id, shared=True, wait=False) as found:
             yield found
 
     @contextmanager
@@ -161,7 +161,7 @@ class Submissions:
                 raise _ending(run_id)
             self._ending.add(run_id)
         try:
-            with self._held(run_id, fcntl.LOCK_EX) as found:
+            with self._held(run_id) as found:
                 yield found
         finally:
             with self._lock:
@@ -179,21 +179,21 @@ class Submissions:
         return Record(self._runs / submitted.run_id).input(digest).is_file()
 
     @contextmanager
-    def _held(self, run_id: str, how: int) -> Iterator[Submitted]:
+    def _held(self, run_id: str, *, shared: bool = False, wait: bool = True) -> Iterator[Submitted]:
         path = self._folder / run_id
         if not self.is_open(run_id):
             raise _none(run_id)
-        descriptor = os.open(path, os.O_RDONLY)
+        lock = SYSTEM.to_lock(path)
         try:
             try:
-                fcntl.flock(descriptor, how)
+                lock.take(shared=shared, wait=wait)
             except BlockingIOError:
                 raise _ending(run_id) from None
-            if not self.is_open(run_id) or not os.path.samestat(os.fstat(descriptor), path.stat()):
+            if not self.is_open(run_id) or not lock.is_of(path):
                 raise _none(run_id)  # ended meanwhile
             yield Submitted(path)
         finally:
-            os.close(descriptor)
+            lock.close()
 
     def _sweep(self) -> None:
         """Remove what killed processes left: half-made folders and chunks, and folders whose record is there."""
@@ -202,7 +202,7 @@ class Submissions:
                 if path.name.startswith(".") or not (path / _ABOUT).is_file():
                     shutil.rmtree(path, ignore_errors=True)
                     continue
-                with suppress(ProblemError, OSError), self._held(path.name, fcntl.LOCK_EX | fcntl.LOCK_NB) as found:
+                with suppress(ProblemError, OSError), self._held(path.name, wait=False) as found:
                     found.clean()
                     if (self._runs / path.name).exists():
                         with found.together() as (_, digest):

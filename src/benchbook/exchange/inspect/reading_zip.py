@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol, Self
 
 from benchbook.errors import InputError
 from benchbook.record.packing import PackingError, unpacker
+from benchbook.system import SYSTEM
 from benchbook.text import plural, quoted
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
@@ -57,7 +58,7 @@ class ZipArchive:
         """Raises: InputError where it can't be read, or is no archive that is gone through from its start."""
         self.path = Path(path)
         try:
-            self._file = os.open(self.path, os.O_RDONLY)
+            self._file = SYSTEM.open(self.path, os.O_RDONLY)
         except OSError as error:
             raise InputError(self.path, found=f"a file that can't be read ({error.strerror})") from None
         try:
@@ -269,7 +270,7 @@ class ZipArchive:
 
     def _at(self, at: int, length: int) -> bytes:
         try:
-            return os.pread(self._file, max(length, 0), at)
+            return SYSTEM.read_at(self._file, max(length, 0), at)
         except OSError as error:
             raise InputError(self.path, found=f"a file that can't be read ({error.strerror})") from None
 
