@@ -23,6 +23,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("names", metavar="A B [C]...", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--margin", type=float, help="Say whether B is not worse than A by more than this, such as 0.02.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--details", is_flag=True, help="Of more than two runs, show each pair in full.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option("--html", type=_file, metavar="FILE", help="Write a page that needs nothing but itself.")
 @click.option("--parquet", type=_file, metavar="FILE", help="Write every item, with both texts and its class.")
@@ -32,6 +33,7 @@ def compare(
     names: tuple[str, ...],
     margin: float | None,
     confidence: float,
+    details: bool,
     as_markdown: bool,
     html: Path | None,
     parquet: Path | None,
@@ -40,8 +42,8 @@ def compare(
 ) -> None:
     """Say what changed from run A to run B, item by item, and whether it may be chance.
 
-    With more runs, each is compared with A, and each item's history over all of them is shown: give checkpoints in
-    their order. Always ends with 0: `benchbook gate --baseline` says yes or no.
+    With more runs, each is compared with A: all of them stand in one table, and with --details each pair in full. Give
+    checkpoints in their order, for each item's history. Always ends with 0: `benchbook gate --baseline` says yes or no.
     """
     from benchbook.library.comparing import compare_records
 
@@ -64,7 +66,8 @@ def compare(
         from benchbook.views.comparison import comparison_summary
         from benchbook.views.terminal import print_document
 
-        print_document(comparison_summary(found.report), sys.stdout, written=written, width=120, most=140)
+        document = comparison_summary(found.report, details=details)
+        print_document(document, sys.stdout, written=written, width=120, most=140)
 
 
 def _write(found: RunComparison, html: Path | None, parquet: Path | None) -> list[Path]:

@@ -97,18 +97,16 @@ def _with_names_below(lines: Iterator[str], names: Sequence[Mapping[str, str]]) 
 
 def _said(row: ListedRun) -> dict[str, str]:
     """The cells that are never cut. The state stands with the decision, where it is not that of a whole run."""
-    from benchbook.evaluators.intervals import Interval
     from benchbook.views import numbers
     from benchbook.views.words import aggregate_word
 
     kind = "score" if row.score_name is None else aggregate_word(row.score_name).kind
-    span = Interval(low=row.low, high=row.high, confidence=0.95, method="", n=0)
     state = [] if row.state == "complete" else [row.state]
     return {
         "run": shorten(row.run, _LONGEST),
         "decision": shorten(", ".join([*([row.outcome] if row.outcome else []), *state]) or numbers.DASH, 40),
         "score": numbers.score(row.score) if kind == "score" else numbers.show(kind, row.score),
-        "interval": numbers.DASH if row.low is row.high is None else numbers.interval(kind, span, bare=True),
+        "interval": numbers.bounds(kind, row.low, row.high),
         _DATE: numbers.DASH if row.date is None else one_line(row.date.replace("T", " ")),
     }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchbook.comparison.whole_runs import WholeRun
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import ComparedColumns, EndedEarly, Evaluator
 from benchbook.evaluators.exact import NANO, as_float, mean
@@ -38,6 +39,7 @@ class ComparedRun:
     columns: ComparedColumns
     manifest: Mapping[str, Any] = field(default_factory=dict)
     ended_early: EndedEarly | None = None  # its items are then those that were counted
+    whole: WholeRun = field(default_factory=WholeRun)  # its own numbers, over all of its samples
 
     @property
     def score_nano(self) -> int | None:
@@ -137,7 +139,9 @@ def compared_items(
 def compared_columns(evaluator: Evaluator) -> ComparedColumns:
     """The columns of an evaluator's items. Raises: UsageError where its runs can't be compared item by item."""
     if evaluator.compared is None:
-        raise UsageError(f"runs under {evaluator.id} can't be compared item by item: they have no scored items")
+        what = "their samples are judges' evaluations of outputs, and no answers to items"
+        instead = "`benchbook show RUN` has their targets side by side"
+        raise UsageError(f"runs under {evaluator.id} can't be compared item by item: {what}; {instead}")
     return evaluator.compared
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.comparison.items import ComparedRun, compared_columns, compared_items, unanswered_why
+from benchbook.comparison.whole_runs import whole_run
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
 from benchbook.evaluators.costs import with_costs
@@ -126,7 +127,8 @@ def _read(record: Record, derived: Record) -> ComparedRun:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
     items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
     early = _ended_early(derived, evaluator) if "aggregates.json" in evaluator.files else None
-    return ComparedRun(storable(_name(record, manifest)), evaluator.id, items, columns, manifest, early)
+    whole = whole_run(record, derived, evaluator)
+    return ComparedRun(storable(_name(record, manifest)), evaluator.id, items, columns, manifest, early, whole)
 
 
 def _name(record: Record, manifest: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ class PromptTemplate:
 
     A template is a text, which becomes one user message, or a TOML file with `[[messages]]` (`_read_messages`). Its
     placeholders are PROMPT_NAMES. `conversations`: items may have messages of their own, which are then what is asked.
+    `text` is the template as it is read, of the frozen one that for items with a context.
     """
 
     def __init__(
@@ -50,10 +51,12 @@ class PromptTemplate:
         if text is None:
             spec = load_spec(CANDIDATE_PROMPT)
             settings = spec.settings
+            self.text = spec.text(settings["with_context"])
             self.sha256 = spec.sha256
             self._with_context = Template(spec.text(settings["with_context"]))
             self._without_context = Template(spec.text(settings["without_context"]))
             return
+        self.text = text
         self.sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
         if of_messages:
             self._messages = _template_messages(text)
@@ -234,6 +237,13 @@ def template_of(record: Record, started: RunStarted) -> PromptTemplate:
         conversations=plan.conversations is True,
         of_messages=plan.template_form == "messages",
     )
+
+
+def candidate_template(record: Record, started: RunStarted) -> dict[str, str]:
+    """The text of the candidate's template under its name in `Evaluator.templates`; nothing where nobody was asked."""
+    if not candidate_plan_of(started).prompt_template_id:
+        return {}
+    return {"prompt_template": template_of(record, started).text}
 
 
 def template_fault(record: Record, started: RunStarted) -> str | None:

@@ -298,6 +298,12 @@ class Evaluator(ABC):
         del started
         return None
 
+    def templates(self, record: Record, started: RunStarted) -> Mapping[str, str]:
+        """The texts that a run's questions were made from, by whom they were for: `prompt_template` is the model's,
+        `judge` the judges'. Empty where outputs were made elsewhere. Raises: RecordError."""
+        del record, started
+        return {}
+
     # ── its items, side by side with another run's ───────────────────────────────────────────────────────────
 
     primary: ClassVar[str | None] = None  # of its aggregates the one that stands for a run in lists; None for none

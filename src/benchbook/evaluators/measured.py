@@ -35,6 +35,7 @@ _OWN = frozenset({
     "run_id", "timestamp_utc", "ended_utc", "plan_sha256", "journal_segments", "journal_facts", "journal_sha256",
     "derived", "derived_by", "manifest_sha256",
 })  # fmt: skip
+_OWN_SETTINGS = frozenset({"config.run_id", "config.runs", "config.reports"})
 _NOTHING = object()
 
 
@@ -60,7 +61,8 @@ class MeasuredDifference(msgspec.Struct, frozen=True):
 
 def metadata_difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[LeafDifference, ...]:
     """Every leaf that differs between two manifests, in the order of paths; what is a record's own is passed over."""
-    return _difference({k: v for k, v in a.items() if k not in _OWN}, {k: v for k, v in b.items() if k not in _OWN})
+    found = _difference({k: v for k, v in a.items() if k not in _OWN}, {k: v for k, v in b.items() if k not in _OWN})
+    return tuple(leaf for leaf in found if leaf.path not in _OWN_SETTINGS)
 
 
 def measured_differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[MeasuredDifference, ...]:

@@ -26,6 +26,7 @@ from benchbook.comparison.regressions import (
 )
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.measured import Measured
+from benchbook.evaluators.registry import evaluator_of
 from benchbook.library.objects import AnyRun, record_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
 from benchbook.record.folder import Record, records_in
@@ -236,7 +237,8 @@ def misnamed_in(runs: str | Path) -> list[tuple[Record, str]]:
 def _measure(record: Record) -> tuple[str, ...] | None:
     """Scorer, the hash of its files, eval set's id and its hash.
 
-    None for a run that is not finished, scored nothing, stands under another's name, or can't be read.
+    None for a run that is not finished, scored nothing, has no items to be ranked by, stands under another's name, or
+    can't be read.
     """
     try:
         first = check_whole(record)
@@ -244,6 +246,8 @@ def _measure(record: Record) -> tuple[str, ...] | None:
     except RecordError:
         return None
     if manifest.get("state") != "complete" or manifest.get("dry_run") or misnamed_words(record, first) is not None:
+        return None
+    if evaluator_of(record).compared is None:
         return None
     names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
     return tuple(str(manifest.get(name)) for name in names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbook.comparison.compared import Comparison
+from benchbook.comparison.compared import Comparison, ComparisonSet
 from benchbook.comparison.regressions import GateOutcome, RegressionCheck
 from benchbook.evaluators.document import (
     HTML,
@@ -21,24 +21,27 @@ from benchbook.evaluators.document import (
     Paragraph,
     Quote,
     Section,
-    Table,
     Title,
 )
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
+from benchbook.views.comparison_overview import overview_notices, overview_table, whole_table
 from benchbook.views.curves import CURVES_CSS
 from benchbook.views.fragment import fragment
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.markup import style_sheet
+from benchbook.views.record_differences import metadata_blocks, template_blocks
 from benchbook.views.several_runs import leaderboard_notes, leaderboard_table
 
 _NAME = 80  # characters of a run's or an item's name
 _MOST_NAMED = 100  # items that lost or won the expected answer
 MOST_ITEMS, FEWEST_ITEMS = 20, 5  # on a terminal, over all pairs, and of one; --html has more, --parquet all
 MOST_IDS = 40
+MOST_MOVED = 10  # items of a history by their ways, where runs are shown at a glance
+_DETAILS = "Each pair in full, with its items: --details, or `benchbook compare {} {}`."
 
 
 def comparison_html(report: ComparisonReport) -> Iterator[str]:
@@ -61,20 +64,27 @@ def comparison_markdown(report: ComparisonReport) -> Iterator[str]:
     return markdown_page(_document(report, MAX_SHOWN, MAX_SHOWN))
 
 
-def comparison_summary(report: ComparisonReport) -> Document:
-    """The comparison for a terminal: per pair the number of items, the notices, then the rest."""
-    return _document(report, max(MOST_ITEMS // len(report.found.pairs), FEWEST_ITEMS), MOST_IDS)
+def comparison_summary(report: ComparisonReport, *, details: bool = False) -> Document:
+    """The comparison for a terminal. Of two runs, or with `details`, per pair the number of items, the notices, then
+    the rest; of more runs all of them at a glance.
+    """
+    if len(report.found.pairs) == 1 or details:
+        return _document(report, max(MOST_ITEMS // len(report.found.pairs), FEWEST_ITEMS), MOST_IDS)
+    return _document(report, None, MOST_MOVED)
 
 
-def _document(report: ComparisonReport, most_items: int, most_moved: int) -> Document:
-    """`most_items` of a pair are shown in full, and `most_moved` of a history by their ways."""
+def _document(report: ComparisonReport, most_items: int | None, most_moved: int) -> Document:
+    """`most_items` of a pair are shown in full, and `most_moved` of a history by their ways; None: no pair is shown."""
     found = report.found
     names = [run.name for run in found.runs]
-    blocks: list[Block] = [Title(tuple(names))]
+    blocks: list[Block] = [Title(tuple(names)), *_overview(found)]
+    if most_items is None:
+        blocks.append(Lines((_DETAILS.format(found.runs[0].name, found.runs[1].name),)))
     for number, (pair, p) in enumerate(zip(found.pairs, found.p_holm, strict=True), 1):
-        blocks += _pair(pair, p if len(found.pairs) > 1 else None, number)
-        blocks += _items(pair, most_items, number)
-        blocks += _metadata(pair, number)
+        if most_items is not None:
+            blocks += _pair(pair, p if len(found.pairs) > 1 else None, number)
+            blocks += _items(pair, most_items, number)
+            blocks += _metadata(pair, number)
     ways = [make for one in found.histories for make in (tables.history_table(one), tables.way_table(one, most_moved))]
     if ways:
         blocks.append(Section("histories", "Histories", tuple(ways)))
@@ -94,9 +104,18 @@ def _document(report: ComparisonReport, most_items: int, most_moved: int) -> Doc
     return Document(title, "comparison", blocks, foot, contents=tuple(_contents(report)))
 
 
+def _overview(found: ComparisonSet) -> Iterator[Block]:
+    """All runs in a table, where there are more than two."""
+    if len(found.pairs) > 1:
+        first = Notices(tuple(overview_notices(found)), "inside", "warnings-of-all")
+        yield Section("overview", "Overview", (first, overview_table(found)))
+
+
 def _contents(report: ComparisonReport) -> Iterator[tuple[str, str]]:
     found = report.found
     several = len(found.pairs) > 1
+    if several:
+        yield "overview", "Overview"
     for number, pair in enumerate(found.pairs, 1):
         yield f"pair-{number}", f"Against {shorten(pair.b.name, 40)}" if several else "Differences"
     yield "items-1", "Items"
@@ -129,6 +148,7 @@ def _differences(pair: Comparison, p: float | None, number: int) -> Iterator[Blo
     if p is not None:
         yield Paragraph(adjusted, "quiet", only=WRITTEN)
     yield tables.differences_table(pair)
+    yield whole_table(pair)
     yield from (Paragraph(one, "quiet", only=WRITTEN) for one in tables.containment_lines(pair, _MOST_NAMED))
     yield tables.classes_table(pair)
     yield tables.slices_table(pair)
@@ -172,15 +192,12 @@ def _quotes(item: ShownItem) -> Iterator[Quote]:
 
 
 def _metadata(pair: Comparison, number: int) -> Iterator[Block]:
-    """Every leaf that differs; on a terminal A's value and B's below one another, neither of them cut by the width."""
-    found: Table = tables.metadata_table(pair)
+    """Each value that differs, and what changed in the text of a template."""
     same = Paragraph("The records say the same.", "quiet", only=HTML)
-    yield Section(f"metadata-{number}", "Metadata", (found or same,), only=WRITTEN)
-    if found:
-        yield Lines((found.caption,))
-    for path, a, b in numbers.cells(found):
-        yield Lines((path,), apart=False, indent="  ")
-        yield Lines((f"A  {a}", f"B  {b}"), apart=False, indent="    ")
+    written, on_terminal = metadata_blocks(pair)
+    yield Section(f"metadata-{number}", "Metadata", (written or same,), only=WRITTEN)
+    yield from on_terminal
+    yield from template_blocks(pair)
 
 
 def _training(report: ComparisonReport) -> Iterator[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from benchbook.comparison.leaderboard import History
 from benchbook.comparison.text_difference import TextSpan, text_difference
 from benchbook.evaluators.exact import as_float
 from benchbook.training.curves import Curve
+from benchbook.views.record_differences import template_differences
 
 if TYPE_CHECKING:
     import polars
@@ -93,6 +94,10 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
                 "spec": run.spec,
                 "n_items": len(run.items),
                 "score": run.score,
+                "low": run.whole.score.low,
+                "high": run.whole.score.high,
+                "decision": run.whole.decision,
+                "aggregates": {name: one._asdict() for name, one in run.whole.aggregates.items()},
                 "unanswered": run.unanswered,
             }
             for run in found.runs
@@ -132,13 +137,18 @@ def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
         "containment": None if pair.containment is None else msgspec.to_builtins(pair.containment),
         "slices": pair.slices,
         "metadata": pair.metadata,
+        "templates": {name: _spans(found) for name, found in template_differences(pair).items()},
         "n_changed": n_changed,
         "n_changed_left_out": max(n_changed - _MOST_DIFFERENCES, 0),
         "items": [
-            msgspec.to_builtins(item) | {"difference": [{"op": op, "text": text} for op, text in item.difference]}
+            msgspec.to_builtins(item) | {"difference": _spans(item.difference)}
             for item in shown_items(pair, _MOST_DIFFERENCES)
         ],
     }
+
+
+def _spans(found: Iterable[TextSpan]) -> list[dict[str, str]]:
+    return [{"op": op, "text": text} for op, text in found]
 
 
 def _history(found: History) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import assert_never
 
@@ -13,11 +12,12 @@ from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.contract import ComparedMetric, EndedEarly
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
-from benchbook.evaluators.measured import MEASURED_WORDS, LeafDifference, scorer_changed
+from benchbook.evaluators.measured import MEASURED_WORDS, MeasuredDifference, scorer_changed
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem
+from benchbook.views.record_differences import is_told_by_text, leaf_values
 from benchbook.views.words import criterion_word
 
 CLASS_WORDS: dict[ItemClass, str] = {
@@ -44,7 +44,6 @@ HISTORY_WORDS: dict[HistoryName, str] = {
     "always_correct": "Always right",
     "never_correct": "Never right",
 }
-_LONGEST_VALUE, _BEFORE_CHANGE = 120, 30
 
 
 def first_line(pair: Comparison) -> str:
@@ -137,8 +136,7 @@ def containment_lines(pair: Comparison, most: int = 100) -> Iterator[str]:
 def notices(pair: Comparison) -> list[str]:
     """The notices that come before any number: differences in what was measured, then those on the runs."""
     found = [
-        f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({one.name}: {_leaves(one.leaves)})."
-        for one in pair.measured
+        f"Not the same was measured: {MEASURED_WORDS[one.name]} differs ({_told(pair, one)})." for one in pair.measured
     ]
     if (changed := scorer_changed(pair.a.manifest, pair.b.manifest)) is not None:
         found.append(changed)
@@ -190,23 +188,12 @@ def _unanswered(letter: str, lacking: UnansweredItems, n_items: int) -> str:
     )
 
 
-def _leaves(leaves: tuple[LeafDifference, ...]) -> str:
-    return "; ".join(f"{leaf.path}: {', then '.join(_leaf_values(leaf))}" for leaf in leaves)
-
-
-def _leaf_values(leaf: LeafDifference) -> tuple[str, str]:
-    """Both values as JSON; where they are long, from shortly before the place where they differ."""
-    a = json.dumps(leaf.a, ensure_ascii=False) if leaf.in_a else "absent"
-    b = json.dumps(leaf.b, ensure_ascii=False) if leaf.in_b else "absent"
-    start = 0
-    if max(len(a), len(b)) > _LONGEST_VALUE:
-        same = next((place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-        start = max(0, same - _BEFORE_CHANGE)
-    return _from(a, start), _from(b, start)
-
-
-def _from(value: str, start: int) -> str:
-    return shorten(value if not start else f"…{value[start:]}", _LONGEST_VALUE)
+def _told(pair: Comparison, part: MeasuredDifference) -> str:
+    """The leaves in which a part differs; of templates, whose texts tell more than hashes do, that they do."""
+    leaves = [leaf for leaf in part.leaves if not is_told_by_text(pair, leaf)]
+    told = [f"{leaf.path}: {', then '.join(leaf_values(leaf))}" for leaf in leaves]
+    by_text = ["its text"] if len(leaves) < len(part.leaves) else []
+    return "; ".join([f"{part.name}: {'; '.join(told)}"] * bool(told) + by_text)
 
 
 def runs_table(found: ComparisonSet) -> Table:
@@ -245,12 +232,6 @@ def classes_table(pair: Comparison) -> Table:
 
     rows = ((words(name), n) for name, n in pair.counts.items())
     return table("What became of the items", {"Class": "text", "Items": "count"}, rows)
-
-
-def metadata_table(pair: Comparison) -> Table:
-    """Every leaf of the manifests that differs."""
-    rows = ((leaf.path, *_leaf_values(leaf)) for leaf in pair.metadata)
-    return table("What the records say otherwise", {"Field": "text", "A": "text", "B": "text"}, rows, titled=True)
 
 
 def history_table(found: History) -> Table:

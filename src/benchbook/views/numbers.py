@@ -126,13 +126,15 @@ def interval(kind: Kind, found: Interval | None, *, bare: bool = False) -> str:
         return nothing("not computed")
     if found.low is None and found.high is None:
         return nothing(REASONS.get(found.reason or "", found.reason or "can't be computed"))
-    if found.low is None:
-        span = f"up to {show(kind, found.high)}"
-    elif found.high is None:
-        span = f"from {show(kind, found.low)}"
-    else:
-        span = f"{show(kind, found.low)} to {show(kind, found.high)}"
-    return span if bare else f"{span} ({limit('rate', found.confidence)} confidence)"
+    shown = bounds(kind, found.low, found.high)
+    return shown if bare else f"{shown} ({limit('rate', found.confidence)} confidence)"
+
+
+def bounds(kind: Kind, low: float | None, high: float | None) -> str:
+    """`0.7910 to 0.8740`, `from 12 ms`, `up to 3.2 %`, or a dash."""
+    if low is None:
+        return nothing() if high is None else f"up to {show(kind, high)}"
+    return f"from {show(kind, low)}" if high is None else f"{show(kind, low)} to {show(kind, high)}"
 
 
 def signed(value: float | None, kind: Kind = "score") -> str:

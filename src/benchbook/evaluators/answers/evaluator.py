@@ -32,6 +32,7 @@ from benchbook.evaluators.candidate import (
     CandidatePlan,
     CandidateRequests,
     candidate_plan_of,
+    candidate_template,
     model_settings,
     named_models,
     template_of,
@@ -152,6 +153,9 @@ class AnswersEvaluator(Evaluator):
     @property
     def spec_sha256(self) -> str:
         return self.metric.sha256
+
+    def templates(self, record: Record, started: RunStarted) -> Mapping[str, str]:
+        return candidate_template(record, started)
 
     @property
     def compared(self) -> ComparedColumns:

@@ -16,7 +16,7 @@ from benchbook.canonical import ready
 from benchbook.errors import UsageError
 from benchbook.evalsets.items import item_from_json
 from benchbook.evalsets.requirements import criteria_faults
-from benchbook.evaluators.candidate import model_settings, named_models
+from benchbook.evaluators.candidate import candidate_template, model_settings, named_models
 from benchbook.evaluators.contract import (
     COST,
     MAY_CHANGE,
@@ -158,6 +158,12 @@ class RubricEvaluator(Evaluator):
 
     primary = "aggregate_score"
     repeated = ("aggregate_score", "latency_e2e_p95_ms")
+
+    def templates(self, record: Record, started: RunStarted) -> Mapping[str, str]:
+        messages = self.spec.messages
+        heads = [f"[{one.role}]\n" if len(messages) > 1 else "" for one in messages]
+        judge = "\n".join(f"{head}{one.text}" for head, one in zip(heads, messages, strict=True))
+        return candidate_template(record, started) | {"judge": judge}
 
     @property
     def compared(self) -> ComparedColumns:
