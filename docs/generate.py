@@ -95,9 +95,9 @@ def default(option: click.Option) -> str:
 COMPLETION = """\
 ## Tab completion
 
-Commands, options, the ids of runs (of `runs/`, or of `--runs`), set names behind `@`, files and choices complete by Tab.
-Bash: put this line into `~/.bashrc`; Zsh: the same with `zsh` into `~/.zshrc`; Fish: write what `benchbook completion fish`
-prints to `~/.config/fish/completions/benchbook.fish`.
+Commands, options, the ids of runs (of `runs/`, or of `--runs`), set names behind `@`, files and choices complete by
+Tab. Bash: put this line into `~/.bashrc`; Zsh: the same with `zsh` into `~/.zshrc`; Fish: write what
+`benchbook completion fish` prints to `~/.config/fish/completions/benchbook.fish`.
 
 <!-- test: skip (changes the shell that reads it) -->
 ```sh

@@ -1,7 +1,7 @@
 """Reads the manual's pages: their commands, the files that they write, and what they show as output.
 
-A page is a session: its blocks run in order, in one folder, which is the one in which the page says that its reader stands:
-an empty one, or by a sentence in front of the first block that runs, a checkout's root or its docs/examples.
+A page is a session: its blocks run in order, in one folder, the one in which the page says that its reader stands: an
+empty one, or by a sentence in front of the first block that runs, a checkout's root or its docs/examples.
 
     ```sh                        a script
     ```console                   `$ ` starts a command; the lines under it are what it prints, `…` stands for anything
@@ -72,7 +72,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def stands_in(page: Path, first: int) -> str | None:
-    """The folder of a checkout in which the page says, above the line `first`, that its reader stands; None: an empty one."""
+    """The folder of a checkout in which the page, above line `first`, says that its reader stands; None: an empty one."""
     above = "\n".join(page.read_text(encoding="utf-8").split("\n")[:first])
     return next((folder for folder, said in _STANDS.items() if said.search(above)), None)
 
