@@ -72,7 +72,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def stands_in(page: Path, first: int) -> str | None:
-    """The folder of a checkout in which the page, above line `first`, says that its reader stands; None: an empty one."""
+    """The folder of a checkout in which the page says, above line `first`, that its reader is; None: an empty one."""
     above = "\n".join(page.read_text(encoding="utf-8").split("\n")[:first])
     return next((folder for folder, said in _STANDS.items() if said.search(above)), None)
 
