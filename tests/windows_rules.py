@@ -200,8 +200,10 @@ def without_posix() -> None:
 
 
 def main() -> None:
-    """`python windows_rules.py WORDS…`: benchbook WORDS as on Windows. `import` imports all of its modules; `each` calls
-    the words of each line of standard input, a JSON list, and answers `[exit code, standard output, standard error]`.
+    """`python windows_rules.py WORDS…`: benchbook WORDS as on Windows.
+
+    `import` imports all of its modules; `each` calls the words of each line of standard input, a JSON list, and answers
+    `[exit code, standard output, standard error]`.
     """
     import concurrent.futures.thread  # noqa: F401 - these ask for what is taken away, and know Windows
     import platform
