@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,9 @@ def test_an_issue_form_has_what_a_forge_needs(path: Path) -> None:
     assert form.keys() >= {"name", "description", "body"}
     assert {part["type"] for part in form["body"]} <= {"markdown", "textarea", "input", "dropdown", "checkboxes"}
     assert len({part["id"] for part in form["body"] if "id" in part}) == sum("id" in part for part in form["body"])
+
+
+def test_a_citation_names_the_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    cited = loaded(ROOT / "CITATION.cff")
+    assert (cited["version"], cited["license"], cited["cff-version"]) == (version, "Apache-2.0", "1.2.0")
