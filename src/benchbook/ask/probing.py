@@ -99,7 +99,7 @@ async def probe(
             faults=[*asked.faults, fault], notes=[],
         )  # fmt: skip
     reply = None if trial is None else _read(trial, answer)
-    takes = None if trial is None else await asked.takes_schema(reply)
+    takes = None if reply is None else await asked.takes_schema(reply)
     key_is_a_word = getattr(provider, "keys", NO_KEYS).is_a_word
     faults = [*asked.faults, *_unpinned(role, answer, benchmark=benchmark), *_unread(reply, answer, who, takes)]
     return ModelProbe(
@@ -147,19 +147,19 @@ class _Asked:
                 if not self._leaves_out(failed):
                     raise
 
-    async def takes_schema(self, reply: TriedReply | None) -> bool:
-        """True if the judge's server takes a JSON schema; it is asked for that where the run would not."""
+    async def takes_schema(self, reply: TriedReply) -> bool | None:
+        """True if the judge gives what can be read where its server is asked for a JSON schema; it is asked so once
+        more where the run would not. None where nothing came, by another's doing than the schema's."""
         assert self._trial is not None  # noqa: S101 - only judges are tried
         if any(one.parameter == _SCHEMA for one in self.refused):
             return False
         if self._schema is not None:
-            return reply is not None
+            return reply.fault is None
+        schema = schema_asked(msgspec.structs.replace(self._role, json_schema=True), self._trial.schema)
         try:
-            answer = await self._call(
-                schema_asked(msgspec.structs.replace(self._role, json_schema=True), self._trial.schema)
-            )
-        except CallFailed:
-            return False
+            answer = await self._call(schema)
+        except CallFailed as failed:
+            return False if failed.cause in ("parameter", "request") else None
         return _read(self._trial, answer).fault is None
 
     async def _call(self, schema: Mapping[str, Any] | None) -> Answer:
@@ -227,7 +227,7 @@ def _notes(settings: RoleSettings, role: RolePlan, answer: Answer, *, key_is_a_w
 
 
 def calls_words(probes: Mapping[str, ModelProbe]) -> str:
-    """`5 calls were made: 2 of the model, 3 of the judge`."""
+    """`5 calls: 2 of the model, 3 of the judge`."""
     total = sum(one.calls for one in probes.values())
     each = ", ".join(f"{one.calls} of the {name}" for name, one in probes.items())
     return f"{plural(total, 'call')}: {each}" if len(probes) > 1 else plural(total, "call")
