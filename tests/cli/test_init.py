@@ -135,6 +135,14 @@ def test_a_key_is_told_by_its_name_and_spends_nothing(monkeypatch: pytest.Monkey
     assert "gsk_not" not in text + found.stdout.decode()
 
 
+def test_at_a_vendors_address_its_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "gsk_not_to_be_seen_1")
+    address = "https://api.groq.com/openai/v1"
+    values = written("--model", "openai/llama@1", "--model-base-url", address, "--judge", "openai/gpt-4.1@2025-04-14")
+    assert (values["model_base_url"], values["model_api_key_env"]) == (address, "GROQ_API_KEY")
+    assert "judge_api_key_env" not in values  # OpenAI itself has its usual variable
+
+
 def test_a_file_that_is_there_stays() -> None:
     Path("benchbook.toml").write_text("mine", encoding="utf-8")
     found = benchbook_here("init")
@@ -175,6 +183,16 @@ def test_a_person_chooses_by_number_or_types_another(terminal: None, server: Scr
     values = asked("9\n1\n2\nopenai/else@1\n2\n")  # 9 is no kind, and asked again
     assert (values["evalset"], values["model"]) == ("@support_v1", "openai/else@1")
     assert values["judge"].startswith("openai/j@")
+
+
+def test_a_second_set_beside_the_file_is_named_from_there(terminal: None) -> None:
+    Path("sub").mkdir()
+    for name in ("items.jsonl", "other.jsonl"):
+        write_items(Path("sub", name), 1)
+    found = CliRunner().invoke(init, ["sub/run.toml"], input="1\n2\n\n\n")
+    assert found.exception is None, found.output
+    assert tomllib.loads(Path("sub/run.toml").read_text(encoding="utf-8"))["evalset"] == "other.jsonl"
+    assert runs("sub/run.toml")["manifest"]["n_items"] == 1
 
 
 def test_a_person_chooses_a_panel(terminal: None, server: ScriptedServer) -> None:

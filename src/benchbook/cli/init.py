@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def init(file: str, force: bool, as_json: bool, no_questions: bool, predictions:
         return
     found = _Found.here(path.parent)
     asks = not (no_questions or as_json) and _on_a_terminal()
-    settings = _settings(path.parent, _answered(found, given) if asks else given, found)
+    settings = _settings(_answered(found, given) if asks else given, found)
     _write(path, settings, found.keys)
     if as_json:
         print_json({
@@ -68,13 +69,15 @@ def _write(path: Path, settings: Sequence[ChosenSetting], keys: Sequence[FoundKe
     write_file(path, config_text(settings, keys).encode("utf-8"), refuse=UsageError)
 
 
+@dataclass(frozen=True, slots=True)
 class _Found:
-    """All that is here to start from."""
+    """All that is here to start from; `evalsets` are names in `folder`, which is to have the file."""
 
-    def __init__(
-        self, evalsets: list[str], servers: list[ModelServer], keys: list[FoundKey], models: list[Chosen]
-    ) -> None:
-        self.evalsets, self.servers, self.keys, self.models = evalsets, servers, keys, models
+    folder: Path
+    evalsets: list[str]
+    servers: list[ModelServer]
+    keys: list[FoundKey]
+    models: list[Chosen]
 
     @classmethod
     def here(cls, folder: Path) -> _Found:
@@ -83,15 +86,11 @@ class _Found:
         from benchbook.evaluators.first_config import evalsets_in, models_found
 
         servers = find_servers()
-        return cls(
-            evalsets_in(folder),
-            servers,
-            find_keys(os.environ),
-            models_found(servers, small_model=small_model_is_here()),
-        )
+        models = models_found(servers, small_model=small_model_is_here())
+        return cls(folder, evalsets_in(folder), servers, find_keys(os.environ), models)
 
 
-def _settings(folder: Path, given: dict[str, Any], found: _Found) -> list[ChosenSetting]:
+def _settings(given: dict[str, Any], found: _Found) -> list[ChosenSetting]:
     """The settings by the answers, and where there is none by what was found."""
     from benchbook.evaluators.first_config import (
         SHIPPED_SET,
@@ -103,6 +102,7 @@ def _settings(folder: Path, given: dict[str, Any], found: _Found) -> list[Chosen
         path_from,
     )
 
+    folder = found.folder
     if given["evalset"] is not None:
         evalset = ChosenSetting(name="evalset", value=path_from(folder, given["evalset"]), why="the eval set")
     elif found.evalsets:
@@ -124,14 +124,17 @@ def _settings(folder: Path, given: dict[str, Any], found: _Found) -> list[Chosen
 def _chosen(model: str, found: _Found, address: dict[str, Any]) -> Chosen:
     """The model that was named: at the address that was given, else where a model of that name was found."""
     from benchbook.ask.model_id import parse_model_id
-    from benchbook.evaluators.first_config import Chosen, today
+    from benchbook.evaluators.first_config import SCRIPTS, Chosen, today
 
-    known = next((one for one in found.models if model in (one.model, one.model.rpartition("@")[0])), None)
+    known = next((one for one in (*found.models, *SCRIPTS) if model in (one.model, one.model.rpartition("@")[0])), None)
     if known is not None and not any(address.values()):
         return known
     made, why = parse_model_id(model, "model"), "as it was asked for"
     if made.declared_version is None and made.provider in ("openai", "any-llm", "recorded", "scripted"):
         model, why = f"{model}@{today()}", "as it was asked for; its version is today, since none was given"
+    if address["api_key_env"] is None:  # the address of a vendor whose key is there
+        of_vendor = (key.variable for key in found.keys if key.base_url and key.base_url == address["base_url"])
+        address = {**address, "api_key_env": next(of_vendor, None)}
     return Chosen(model=model, why=why, **address)
 
 
@@ -178,8 +181,10 @@ def _answered(found: _Found, given: dict[str, Any]) -> dict[str, Any]:
     asked = dict(given)
     kind = _picked("What is evaluated?", _KINDS, own=False) if not (given["model"] or given["outputs"]) else _KINDS[0]
     if given["evalset"] is None:
-        name = _picked("Which eval set?", [*found.evalsets, SHIPPED_SET])
-        asked["evalset"] = None if name == (found.evalsets or [SHIPPED_SET])[0] else name
+        choices = [*found.evalsets, SHIPPED_SET]
+        name = _picked("Which eval set?", choices)
+        beside = str(found.folder / name) if name in found.evalsets else name
+        asked["evalset"] = None if name == choices[0] else beside
     names = [one.model for one in found.models] or [first_model([]).model]
     if kind == _KINDS[2]:
         asked["outputs"] = click.prompt("Which file has the answers?")
@@ -190,9 +195,8 @@ def _answered(found: _Found, given: dict[str, Any]) -> dict[str, Any]:
         first = first_judge(model or (None if found.models else first_model([])), found.models).model
         choices = [first, *(name for name in names if name != first)]
         if kind == _KINDS[1]:
-            asked["judge"] = tuple(
-                click.prompt("Which judges? (ids, with commas)", default=",".join(choices[:2])).split(",")
-            )
+            typed = click.prompt("Which judges? (ids, with commas)", default=", ".join(choices[:2]))
+            asked["judge"] = tuple(one.strip() for one in typed.split(",") if one.strip())
         else:
             asked["judge"] = (_picked("Which judge?", choices),)
     return asked

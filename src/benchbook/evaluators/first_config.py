@@ -25,8 +25,6 @@ from benchbook.text import one_line, storable
 SHIPPED_SET = "@support_v1"
 _MOST_BYTES = 64 << 20  # of a file that is looked at for being an eval set
 _MOST_FILES = 50
-_SHOP = "scripted/shop-assistant@1"
-_SHOP_JUDGE = "scripted/shop-judge@1"
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,8 +74,15 @@ _SMALL = (
     "the packaged model of 135 million parameters, on this machine; its weights' hash is its version. It is too small "
     "to be good, or to judge"
 )
-_SCRIPTED = "a script that ships with Benchbook, and no model: it answers the questions of @support_v1 alone"
-_SCRIPTED_JUDGE = "a script, too: it knows the scores of that script's answers, and gives all others a 0"
+_SHOP = Chosen(
+    model="scripted/shop-assistant@1",
+    why="a script that ships with Benchbook, and no model: it answers the questions of @support_v1 alone",
+)
+_SHOP_JUDGE = Chosen(
+    model="scripted/shop-judge@1",
+    why="a script, too, and no judge: it knows the scores of that script's answers, and gives all others a 0",
+)
+SCRIPTS = (_SHOP, _SHOP_JUDGE)
 
 
 def _served(server: ModelServer, model: ServedModel) -> Chosen:
@@ -100,18 +105,18 @@ def today() -> str:
 
 def first_model(found: Sequence[Chosen]) -> Chosen:
     """The model to start with: the first found, else a script, so that a run needs nothing."""
-    return found[0] if found else Chosen(model=_SHOP, why=_SCRIPTED)
+    return found[0] if found else _SHOP
 
 
 def first_judge(model: Chosen | None, found: Sequence[Chosen]) -> Chosen:
     """The judge to start with: another model than the one that answers, where there is one."""
-    if model is not None and model.model == _SHOP:
-        return Chosen(model=_SHOP_JUDGE, why=_SCRIPTED_JUDGE)
+    if model == _SHOP:
+        return _SHOP_JUDGE
     other = next((one for one in found if model is None or one.model != model.model), None)
     if other is not None:
         return other
     if model is None:
-        return Chosen(model=_SHOP_JUDGE, why=_SCRIPTED_JUDGE)
+        return _SHOP_JUDGE
     why = "the model itself, since no other was found: it favours its own answers, so take another for what counts"
     return msgspec.structs.replace(model, why=why)
 
