@@ -234,7 +234,8 @@ def test_a_dry_run_says_what_judging_costs_at_most(tmp_path: Path) -> None:
     path = tmp_path / "judging.toml"
     judges = ['[[judges]]\nmodel = "openai/j@1"\noutput_price = "10"\n', '[[judges]]\nmodel = "openai/k@1"\n']
     path.write_text('set = "set"\nprompts = "prompts.jsonl"\n' + "".join(judges), encoding="utf-8")
-    told = json.loads(benchbook_here("judge", "run", str(path), "--dry-run", "--json", cwd=tmp_path).stdout)
+    words, env = ("judge", "run", str(path), "--dry-run", "--json"), {"OPENAI_API_KEY": "a-key"}
+    told = json.loads(benchbook_here(*words, cwd=tmp_path, env=env).stdout)
     assert (told["calls"], told["most_cost_usd"]) == (16, "0.16")
     assert [(one["role"], one["name"]) for one in told["models"]] == [("judge", "j"), ("judge", "k")]
     assert json.loads(told["first_request"])["model"] == "j"

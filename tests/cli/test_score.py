@@ -9,17 +9,17 @@ import polars as pl
 import pytest
 
 import benchbook as bb
-from running import benchbook, benchbook_here
+from running import benchbook, benchbook_here, write_items
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 
 
-def words_of(folder: Path, *more: str) -> list[str]:
+def words_of(folder: Path, *more: str, columns: str = "item_id=key,predicted=said") -> list[str]:
     evalset, predictions = folder / "items.jsonl", folder / "predictions.jsonl"
     write_lines(evalset, ITEMS)
     write_lines(predictions, [{"key": row["item_id"], "said": row["predicted"]} for row in PREDICTIONS])
     return [
         "score", "answer_correctness@v1", "--evalset", str(evalset), "--predictions", str(predictions),
-        "--columns", "item_id=key,predicted=said", "--run-id", "one", *more,
+        "--columns", columns, "--run-id", "one", *more,
     ]  # fmt: skip
 
 
@@ -70,18 +70,18 @@ def test_a_crashed_run_ends_with_1(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("columns", "more", "says"),
     [
-        pytest.param(("--columns", "item_id=key,predicted"), b"OURS=THEIRS", id="columns"),
-        pytest.param(("--columns", "predicted=said,predicted=key"), b"is there twice", id="twice"),
+        pytest.param("item_id=key,predicted", (), b"OURS=THEIRS", id="columns"),
+        pytest.param("predicted=said,predicted=key", (), b"is there twice", id="twice"),
+        pytest.param("item_id=key,predicted=gone", (), b"columns.predicted: found 'gone'", id="no-such-column"),
         pytest.param(
-            ("--columns", "item_id=key,predicted=gone"), b"columns.predicted: found 'gone'", id="no-such-column"
+            "item_id=key,predicted=said", ("--reason", "no"), b"reason: found a reason for a run that", id="reason"
         ),
-        pytest.param(("--reason", "no disk"), b"reason: found a reason for a run that completed", id="reason"),
     ],
 )
-def test_wrong_use_ends_with_2(more: tuple[str, ...], says: bytes, tmp_path: Path) -> None:
-    made = benchbook_here(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), *more))
+def test_wrong_use_ends_with_2(columns: str, more: tuple[str, ...], says: bytes, tmp_path: Path) -> None:
+    made = benchbook_here(*words_of(tmp_path, "--runs", str(tmp_path / "runs"), *more, columns=columns))
     assert (made.returncode, says in made.stderr) == (2, True), made.stderr
     assert not (tmp_path / "runs").exists()
 
@@ -135,3 +135,20 @@ def test_the_reports_hold_hostile_text_as_text(tmp_path: Path) -> None:
         assert "\u202e" not in text
     assert "<script" not in document
     assert "\n# head" not in document
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["predicted=output,item_id=key"], id="with-commas"),
+        pytest.param(["predicted=output", "item_id=key"], id="one-after-the-other"),
+    ],
+)
+def test_columns_are_given_with_commas_or_one_after_the_other(tmp_path: Path, words: list[str]) -> None:
+    write_items(tmp_path / "items.jsonl", 2)
+    (tmp_path / "said.csv").write_text("key,output\ni0,1\ni1,2\n", encoding="utf-8")
+    columns = [word for one in words for word in ("--columns", one)]
+    found = benchbook_here(
+        "score", "--evalset", "items.jsonl", "--predictions", "said.csv", *columns, "--quiet", cwd=tmp_path
+    )
+    assert found.returncode == 0, found.stderr

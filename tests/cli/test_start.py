@@ -132,8 +132,7 @@ def test_doctor_takes_any_evaluator(tmp_path: Path) -> None:
     assert told["most_cost_usd"] == "3.07"
 
 
-# Two are a dialogue with a person, one prints a CSV file.
-WITHOUT_JSON = {"label next", "label adjudicate", "label export"}
+WITHOUT_JSON = {"label next", "label adjudicate"}  # a dialogue with a person
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -144,6 +143,18 @@ def test_every_command_takes_json(name: str) -> None:
     for each in command.commands.values() if isinstance(command, click.Group) else [command]:
         if f"{name} {each.name}" not in WITHOUT_JSON:
             assert "--json" in {word for option in each.params for word in option.opts}, f"{name} {each.name}"
+
+
+def test_a_gate_that_says_nothing_else_says_why_it_fails(tmp_path: Path) -> None:
+    write_items(tmp_path / "items.jsonl", 8)
+    with running(always_good) as server:
+        found = benchbook_here("run", *options(tmp_path, server), "--gate", "--quiet")
+    assert (found.returncode, found.stdout) == (1, b"")
+    said = found.stderr.decode()
+    assert said.startswith(
+        f"benchbook: {tmp_path / 'runs' / 'run'}: INCONCLUSIVE: release-ready by the rubric's rule; 8"
+    )
+    assert said.count("\n") == 1
 
 
 # ── exit codes ───────────────────────────────────────────────────────────────────────────────────────────

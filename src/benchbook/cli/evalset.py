@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,24 +59,39 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
         sarif = finding_formats.as_sarif(findings, version=version("benchbook")) if as_sarif else None
         click.echo(json_text(sarif, indent=2) if sarif else finding_formats.as_json(findings))
         ctx.exit(exit_code(findings))
-    errors = _print_findings(found)
+    errors = _print_findings(found, most_missing=None if profile else _MOST_MISSING)
     if profile is None and errors == {"missing_field"}:
-        from benchbook.evaluators.settings import SCORE_SPEC
-
-        click.echo(f"What is missing is asked for by {SCORE_SPEC}; `run` takes less: --as rubric", err=True)
+        faults = (one for file in files for one in findings_of(_path_of(file), "rubric"))
+        fits = not any(one.severity == "error" for one in faults)
+        run = "fits `benchbook run`" if fits else "does not fit `benchbook run` either (--as rubric says why)"
+        click.echo(f"It lacks what `benchbook score` asks for, and {run}.", err=True)
     ctx.exit(int(bool(errors)))
 
 
-def _print_findings(findings: Iterable[Finding]) -> set[Code]:
-    """Print a line for each finding, as it comes, and the number of each severity; return the errors' codes."""
+_MOST_MISSING = 3  # of a field, lines that say that an item lacks it
+
+
+def _print_findings(findings: Iterable[Finding], *, most_missing: int | None) -> set[Code]:
+    """Print a line for each finding, as it comes, and the number of each severity; return the errors' codes.
+
+    Of the items that lack a field, `most_missing` are named at most, and the others counted: a file that was made for
+    another evaluator lacks it in every one.
+    """
     from benchbook.evalsets.findings import as_line
 
     counts: dict[Severity, int] = {"error": 0, "warning": 0}
+    missing: Counter[str] = Counter()
     errors: set[Code] = set()
     for finding in findings:
-        click.echo(as_line(finding))
         counts[finding.severity] += 1
         errors |= {finding.code} if finding.severity == "error" else set()
+        field = finding.field if finding.code == "missing_field" else None
+        missing.update([field] if field else ())
+        if most_missing is None or field is None or missing[field] <= most_missing:
+            click.echo(as_line(finding))
+    for field, n in missing.items():
+        if most_missing is not None and n > most_missing:
+            click.echo(f"{field}: {n - most_missing:,} more items have none [missing_field]")
     click.echo(f"{plural(counts['error'], 'error')}, {plural(counts['warning'], 'warning')}", err=True)
     return errors
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,12 +84,17 @@ def adjudicate(folder: str, labeller: str) -> None:
 @_folder_argument
 @click.option("--labeller", help="Fill in what this person labelled so far.")
 @click.option("--disputed", is_flag=True, help="Only samples on which two people differ, with both scores.")
-def export(folder: str, labeller: str | None, disputed: bool) -> None:
-    """Print the sheet as CSV, to be filled in with a spreadsheet."""
+@json_option
+def export(folder: str, labeller: str | None, disputed: bool, as_json: bool) -> None:
+    """Print the sheet as CSV, to be filled in with a spreadsheet; with --json, its rows."""
     from benchbook.labels.labels import open_labels
     from benchbook.views.csv_files import labels_csv
 
-    for line in labels_csv(open_labels(folder), labeller=labeller, disputed=disputed):
+    lines = labels_csv(open_labels(folder), labeller=labeller, disputed=disputed)
+    if as_json:
+        print_json(list(csv.DictReader(io.StringIO("".join(lines)))))
+        return
+    for line in lines:
         click.echo(line, nl=False)
 
 

@@ -63,7 +63,7 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     Exits 0 for a whole run in which an answer was scored, whatever the decision.
     """
     from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
-    from benchbook.cli.summary import say_gated_by
+    from benchbook.cli.summary import say_gated_by, say_why_not
 
     settings = given_settings(options)
     if options["by_rule"] and not options["gate"]:
@@ -80,7 +80,10 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         say_gated_by(result.derived.decision, "rule")
     say_stopped(result, "run")
     send_ended(result.record.path, options["send_to"])
-    ctx.exit(_exit_code(result, gate=options["gate"], by_rule=options["by_rule"]))
+    code = _exit_code(result, gate=options["gate"], by_rule=options["by_rule"])
+    if code and options["gate"] and options["quiet"] and not options["as_json"]:
+        say_why_not(result.record, result.derived.decision)
+    ctx.exit(code)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from benchbook.cli.completion import complete_file, complete_folder, complete_ru
 from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json
 from benchbook.cli.send import check_trackers, send_ended, send_option
-from benchbook.cli.settings import given_settings, name_values, options_of, resume_option
+from benchbook.cli.settings import given_settings, name_values, options_of, resume_option, several
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
 
@@ -53,7 +53,12 @@ _EXAMPLES = (
 @click.option(
     "--predictions", help="What the model said: JSONL, CSV, Parquet, or Tunix's traces.", shell_complete=complete_file
 )
-@click.option("--columns", help="Their columns, where they have other names: predicted=output,item_id=key.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="Their columns, where they have other names: predicted=output,item_id=key; or repeat.",
+)
 @click.option(
     "--from",
     "answers_of",
@@ -66,7 +71,12 @@ _EXAMPLES = (
 @click.option("--run-status", type=click.Choice(["crashed", "timed_out"]), help="The run itself failed: it scores 0.0.")
 @click.option("--reason", help="Why it crashed or timed out, in words; may be left out.")
 @click.option("--training-metrics", multiple=True, metavar="FILE", help="A log of its training; may be given again.")
-@click.option("--training-columns", help="Its columns, where they have other names: step=it,loss=objective.")
+@click.option(
+    "--training-columns",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="Its columns, where they have other names: step=it,loss=objective; or repeat.",
+)
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
 @click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
 @resume_option
@@ -212,10 +222,10 @@ def _score_table(options: dict[str, Any]) -> None:
         click.echo(table)
 
 
-def _columns(words: str | None, option: str) -> dict[str, str]:
-    """`predicted=output,item_id=key` as a mapping."""
+def _columns(words: Sequence[str], option: str) -> dict[str, str]:
+    """`predicted=output,item_id=key`, or one after the other, as a mapping."""
     columns: dict[str, str] = {}
-    for name, value in name_values(words.split(",") if words else (), option, "OURS=THEIRS, such as predicted=output"):
+    for name, value in name_values(several(words), option, "OURS=THEIRS, such as predicted=output"):
         if name in columns:
             raise UsageError(f"{option}: {name} is there twice")
         columns[name] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
@@ -97,6 +98,8 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
         if value in (None, ()):
             continue
         given[name] = pairs(name, value) if str(hints[name]).startswith("dict") else value
+        if name == "output_columns":
+            given[name] = dict(name_values(several(value), "--output-columns", "OURS=THEIRS, such as output=text"))
     given |= _judges(given.pop("judge", ()))
     if given.get("reports") == "none":
         given["reports"] = None
@@ -119,6 +122,12 @@ def pairs(setting: str, words: Iterable[str]) -> dict[str, Any]:
         except msgspec.DecodeError:
             found[name] = value
     return found
+
+
+def several(words: Iterable[str]) -> Iterator[str]:
+    """Words that were given one after the other, or with commas between them. A comma within a value stays there."""
+    for word in words:
+        yield from re.split(r",(?=[^,=]*=)", word)
 
 
 def name_values(words: Iterable[str], option: str, form: str = "NAME=VALUE") -> Iterator[tuple[str, str]]:

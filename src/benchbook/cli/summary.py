@@ -15,6 +15,7 @@ from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.gates import Decision, RunVerdict, is_of_a_part
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.folder import Record
+from benchbook.text import one_line
 
 if TYPE_CHECKING:
     from benchbook.ask.forecast import AskedModel
@@ -120,6 +121,12 @@ def say_gated_by(decision: Decision | RunVerdict | None, gated_by: GatedBy) -> N
     if gated_by == "rule" and decision is not None:
         holds = "holds" if passes_gate(decision, by_rule=True) else "does not hold"
         click.echo(f"Gated by the rubric's rule, the values alone (--by-rule): it {holds}.")
+
+
+def say_why_not(record: Record, decision: Decision | RunVerdict | None) -> None:
+    """Say on one line why a run does not pass its gate."""
+    why = ": ".join((decision.decision, *decision.reasons[:1])) if isinstance(decision, Decision) else "no decision"
+    click.echo(one_line(f"benchbook: {record.path}: {why}"), err=True)
 
 
 def passes_gate(decision: Decision | RunVerdict | None, *, by_rule: bool) -> bool:

@@ -12,6 +12,7 @@ Benchbook is installed, so it imports what it needs when it is asked for tests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,10 @@ def _cases(run: str, config: pytest.Config) -> Iterable[RegressionCase]:
             allow_different=[one for one in config.getoption("--benchbook-allow-different").split(",") if one],
         )
     except BenchbookError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(_OPTION.sub(r"--benchbook-\1", str(error))) from None
+
+
+_OPTION = re.compile(r"(?<![\w-])--(baseline|margin|allow-different|runs)\b")  # as `benchbook gate` calls them
 
 
 class _Run(pytest.Collector):
