@@ -47,7 +47,7 @@ def test_a_table_as_csv_has_no_formulas_and_no_terminal_escapes(record: Record, 
 def test_a_table_as_ndjson_has_every_value_as_it_is(record: Record, tmp_path: Path) -> None:
     exported(record, "--to", "ndjson", "--out", "samples.ndjson", cwd=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "samples.ndjson").read_text("utf-8").splitlines()]
-    assert lines == pl.read_parquet(record.samples).to_dicts()
+    assert lines == [row | {"context": None} for row in pl.read_parquet(record.samples).to_dicts()]
     assert lines[0]["predicted"] == "@SUM(1)\x1b[31m"
 
 

@@ -24,7 +24,10 @@ from running import benchbook_here, written_words
 from scored import scored
 
 WORDS = "the folder is called 'b', and the record in it is 'a': rename the folder"
-NAMES = ("run", "decision", "state", "model", "judge", "eval set", "hash")
+NAMES = (
+    *("run", "decision", "outcome", "state", "date", "evaluator", "model", "judge", "eval set", "score_name", "score"),
+    *("low", "high", "hash"),
+)
 
 
 @pytest.fixture(scope="module")

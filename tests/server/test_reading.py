@@ -219,9 +219,34 @@ def test_one_sample_whole(api: Api) -> None:
 def test_samples_to_take_away(api: Api) -> None:
     table = record(api, "a").samples
     lines = api.get("/api/v1/runs/a/samples.ndjson")
-    assert [json.loads(line) for line in lines.text.splitlines()] == pl.read_parquet(table).to_dicts()
+    rows = [json.loads(line) for line in lines.text.splitlines()]
+    assert rows == [row | {"context": None} for row in pl.read_parquet(table).to_dicts()]
     assert lines.headers["content-disposition"] == 'attachment; filename="a-samples.ndjson"'
     assert api.get("/api/v1/runs/a/samples.parquet").content == table.read_bytes()
+
+
+def test_samples_for_a_spreadsheet_have_what_was_asked(api: Api) -> None:
+    answer = api.get("/api/v1/runs/rubric/samples.csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="rubric-samples.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline=""), strict=True))
+    assert [(row["prompt"], row["expected_answer"]) for row in rows][2] == ("What is 2 + 1?", "3")
+    assert len(rows) == len(pl.read_parquet(record(api, "rubric").samples))
+    lines = api.get("/api/v1/runs/rubric/samples.ndjson").text.splitlines()
+    assert [json.loads(line)["prompt"] for line in lines] == [row["prompt"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("run", "text", "items"),
+    [
+        pytest.param("rubric", "what%20is%202%20%2B", ["i2"], id="of-a-rubric"),
+        pytest.param("a", "capital", ["b"], id="of-answers"),
+        pytest.param("a", "2", ["a", "c", "d"], id="in-a-prompt-or-an-answer"),
+        pytest.param("a", "never%20asked", [], id="nowhere"),
+    ],
+)
+def test_a_search_finds_words_of_the_prompt(api: Api, run: str, text: str, items: list[str]) -> None:
+    found = api.json(f"/api/v1/runs/{run}/samples?text={text}")
+    assert ([row["item_id"] for row in found["samples"]], found["n"]) == (items, len(items))
 
 
 # ── predictions ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from benchbook.evaluators.rubric.rows import RubricRow
@@ -23,8 +24,12 @@ def _long_cells() -> Iterator[None]:
     csv.field_size_limit(before)
 
 
+def csv_of(rows: list[RubricRow]) -> Iterator[str]:
+    return csv_report(map(msgspec.structs.asdict, rows), ROW.__struct_fields__)
+
+
 def read(rows: list[RubricRow]) -> list[dict[str, str]]:
-    written = "".join(csv_report(rows, ROW))
+    written = "".join(csv_of(rows))
     written.encode("utf-8")
     return list(csv.DictReader(io.StringIO(written, newline=""), strict=True))
 
@@ -38,13 +43,13 @@ def test_every_field_is_a_column_and_every_row_a_record() -> None:
 
 
 def test_lines_end_as_rfc_4180_asks() -> None:
-    lines = "".join(csv_report([good(0), good(1)], ROW)).split("\r\n")
+    lines = "".join(csv_of([good(0), good(1)])).split("\r\n")
     assert len(lines) == 4
     assert lines[-1] == ""
 
 
 def test_null_and_empty_are_told_apart() -> None:
-    (line,) = list(csv_report([good(0, candidate_answer="", rationale=None, judge_replies=[])], ROW))[1:]
+    (line,) = list(csv_of([good(0, candidate_answer="", rationale=None, judge_replies=[])]))[1:]
     fields = dict(zip(ROW.__struct_fields__, line.split(","), strict=False))
     assert (fields["candidate_answer"], fields["rationale"]) == ('""', "")
 

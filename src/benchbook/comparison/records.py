@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.canonical import decode_json, ready
 from benchbook.comparison.items import ComparedRun, compared_columns, compared_items, unanswered_why
 from benchbook.comparison.whole_runs import whole_run
 from benchbook.errors import InputError, RecordError, UsageError
+from benchbook.evaluators.asked import asked_frame
 from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
 from benchbook.evaluators.costs import with_costs
-from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, reading_frame
 from benchbook.record.facts import RunEnded
@@ -183,25 +183,13 @@ def _scanned(
 
 def _asked(record: Record, manifest: dict[str, Any]) -> polars.DataFrame:
     """Each item's prompt, expected answer and context, out of the eval set that the record keeps."""
-    import polars as pl
-
     try:
         path = record.input(manifest["inputs"]["evalset"])
     except (KeyError, TypeError):
         raise RecordError(f"{record.manifest}: names no eval set among its inputs") from None
     if not path.is_file():
         raise RecordError(f"{path}: the record's eval set is missing")
-    with recorded_evalset(record, record.started()) as evalset:
-        rows = [
-            (
-                storable(item.id),
-                storable(item.prompt),
-                None if item.expected_answer is None else storable(item.expected_answer),
-                None if item.context is None else canonical_json(item.context).decode("utf-8"),
-            )
-            for item in evalset
-        ]
-    return pl.DataFrame(rows, dict.fromkeys(("item_id", "prompt", "expected", "context"), pl.String), orient="row")
+    return asked_frame(record).rename({"expected_answer": "expected"})
 
 
 BASELINE_FILE = "baseline.json"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -106,7 +106,7 @@ def _write_table(record: Record, form: str, path: Path, table: str) -> list[Lost
             shutil.copyfileobj(file, new, 1 << 20)
         return []
     with written_new(path, refuse=UsageError) as new:
-        for line in _lines(source, row_type, form):
+        for line in _lines(record, source, row_type, form):
             new.write(line)
     return []
 
@@ -131,12 +131,17 @@ def _table(record: Record, name: str) -> tuple[Path, type[msgspec.Struct]]:
     return record.path / file, tables[name]
 
 
-def _lines(source: Path, row_type: type[msgspec.Struct], form: str) -> Iterable[bytes]:
+def _lines(record: Record, source: Path, row_type: type[msgspec.Struct], form: str) -> Iterable[bytes]:
+    """The rows as lines; those of samples with what was asked."""
+    from benchbook.evaluators.asked import columns_with_asked, rows_with_asked
     from benchbook.record.tables import read_rows
-
-    rows = read_rows(source, row_type)
-    if form == "ndjson":
-        return (msgspec.json.encode(row) + b"\n" for row in rows)
     from benchbook.views.csv_files import csv_report
 
-    return (line.encode() for line in csv_report(rows, row_type))
+    columns: Sequence[str] = row_type.__struct_fields__
+    rows: Iterable[dict[str, Any]] = map(msgspec.structs.asdict, read_rows(source, row_type))
+    if source == record.samples:
+        columns = columns_with_asked(columns, record.started())
+        rows = rows_with_asked(record, rows, columns)
+    if form == "ndjson":
+        return (msgspec.json.encode(row) + b"\n" for row in rows)
+    return (line.encode() for line in csv_report(rows, columns))

@@ -182,14 +182,30 @@ def read_frames(path: Path) -> Iterator[polars.DataFrame]:
 
 
 def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
-    """The row of a sample; None if the table has none. From other row groups only the numbers are read.
+    """The row of a sample; None if the table has none. Raises: RecordError for a file that is not such a table."""
+    return next(rows_where(path, row_type, "sample", sample), None)
+
+
+def rows_where(path: Path, row_type: type[_Row], column: str, value: int | str) -> Iterator[_Row]:
+    """The rows that have `value` in a column. Of the others nothing but this column is read.
 
     Raises: RecordError for a file that is not such a table.
     """
     with _reading(path) as file:
         for group in range(file.num_row_groups):
-            numbers = file.read_row_group(group, columns=["sample"]).column("sample").to_numpy()
-            if (places := (numbers == sample).nonzero()[0]).size:
-                row = file.read_row_group(group).slice(int(places[0]), 1).to_pylist()[0]
-                return msgspec.convert(row, ready(row_type))
-    return None
+            values = file.read_row_group(group, columns=[column]).column(column).to_pylist()
+            if places := [place for place, found in enumerate(values) if found == value]:
+                rows = file.read_row_group(group)
+                for place in places:
+                    yield msgspec.convert(rows.slice(place, 1).to_pylist()[0], ready(row_type))
+
+
+def column_of(path: Path, column: str, most: int) -> list[Any]:
+    """The first `most` values of a column. Raises: RecordError for a file that is not such a table."""
+    found: list[Any] = []
+    with _reading(path) as file:
+        for group in range(file.num_row_groups):
+            if len(found) >= most:
+                break
+            found += file.read_row_group(group, columns=[column]).column(column).to_pylist()
+    return found[:most]

@@ -114,7 +114,12 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/samples.ndjson", name="downloadSamples",
-        summary="Every row of samples.parquet as JSON lines.", handler=samples.sample_lines, media=_NDJSON,
+        summary="Every row of samples.parquet with what was asked, as JSON lines.", handler=samples.sample_lines,
+        media=_NDJSON, tag="samples",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/samples.csv", name="downloadSamplesCsv",
+        summary="The same rows, for a spreadsheet.", handler=samples.sample_csv, media="text/csv; charset=utf-8",
         tag="samples",
     ),
     Operation(

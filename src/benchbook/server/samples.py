@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
+from benchbook.evaluators.asked import columns_with_asked, rows_with_asked
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
@@ -23,6 +25,8 @@ from benchbook.server.questions import SamplesFilter
 from benchbook.server.row_lists import SLICES, RowList, all_of, asked_for, contains
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
+from benchbook.text import storable
+from benchbook.views.csv_files import csv_lines, csv_report
 from benchbook.views.views import JudgedWords, view_of
 
 if TYPE_CHECKING:
@@ -35,9 +39,9 @@ def list_samples(call: Request) -> SamplesPage:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples")
     question = call.query
-    page = _row_list(call.services, found).page(
-        question, _condition(question), None if question.sort == "sample" else question.sort, _shown_columns()
-    )
+    in_prompt = _in_prompt(call.services, found, question.text) if question.text else None
+    sort = None if question.sort == "sample" else question.sort
+    page = _row_list(call.services, found).page(question, _condition(question, in_prompt), sort, _shown_columns())
     samples = tuple(SampleRow(**row | {"reasons": tuple(row["reasons"])}) for row in page.rows)
     return SamplesPage(samples=samples, n=page.n, next_cursor=page.next_cursor)
 
@@ -77,10 +81,25 @@ def _replies(row: Mapping[str, Any]) -> tuple[JudgeReplyRow, ...]:
 
 
 def sample_lines(call: Request) -> Stream:
-    """Every row of samples.parquet, one JSON object a line."""
+    """Every row of samples.parquet with what was asked, one JSON object a line."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples-ndjson")
-    return Stream(json_lines(_table_of(found)), f"{found.row.record_path}-samples.ndjson")
+    _, batches = _with_asked(call.services, found)
+    encoder = msgspec.json.Encoder()
+    return Stream(map(encoder.encode_lines, batches), f"{found.row.record_path}-samples.ndjson")
+
+
+def sample_csv(call: Request) -> Stream:
+    """The same rows as CSV (RFC 4180). No cell is a formula to a spreadsheet; invisible characters are escaped."""
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "samples-csv")
+    columns, batches = _with_asked(call.services, found)
+
+    def pieces() -> Iterator[bytes]:
+        yield "".join(csv_report((), columns)).encode()
+        yield from ("".join(csv_lines(rows, columns)).encode() for rows in batches)
+
+    return Stream(pieces(), f"{found.row.record_path}-samples.csv")
 
 
 def sample_table(call: Request) -> Stream:
@@ -95,13 +114,28 @@ def whole_file(path: Path, name: str) -> Stream:
     return Stream(pieces_of(path.open("rb")), name, path.stat().st_size)
 
 
-def json_lines(table: Path) -> Iterator[bytes]:
-    """A table's rows as JSON lines, a row group in memory at a time."""
+def _batches(table: Path) -> Iterator[list[dict[str, Any]]]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(table) as file:
         for batch in file.iter_batches(batch_size=ROW_GROUP // 4):
-            yield msgspec.json.Encoder().encode_lines(batch.to_pylist())
+            yield batch.to_pylist()
+
+
+def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[list[dict[str, Any]]]]:
+    """The columns of a run's samples with what was asked, and the rows, a part of the table in memory at a time."""
+    table, record = _table_of(found), found.record
+    started = record.started()
+    row_type = evaluator_of(record).tables(started)["samples.parquet"]
+    columns = columns_with_asked(row_type.__struct_fields__, started)
+    evalset = _evalset(services, found) if "evalset" in started.inputs else None
+
+    def batches() -> Iterator[list[dict[str, Any]]]:
+        with nullcontext() if evalset is None else evalset.copied_to(record.input(started.inputs["evalset"])) as mine:
+            for rows in _batches(table):
+                yield list(rows_with_asked(record, rows, columns, mine))
+
+    return columns, batches()
 
 
 # ── the table behind the list ────────────────────────────────────────────────────────────────────────────────
@@ -145,7 +179,26 @@ def _shown_columns() -> list[Any]:
     return [pl.all().exclude("text"), pl.col("text").str.slice(0, CUT)]
 
 
-def _condition(wanted: SamplesFilter) -> polars.Expr | None:
+def _in_prompt(services: Services, found: FoundRun, text: str) -> polars.Expr | None:
+    """The condition that a sample's prompt contains `text`; None where no eval set was asked."""
+    import polars as pl
+
+    started = found.record.started()
+    if "evalset" not in started.inputs:
+        return None
+
+    def prompts() -> polars.DataFrame:
+        with _evalset(services, found).copied_to(found.record.input(started.inputs["evalset"])) as mine:
+            return pl.DataFrame({"prompt": [storable(item.prompt) for item in mine]}, {"prompt": pl.String})
+
+    key = ("prompts", found.row.dataset_sha256 or "")
+    asked: polars.DataFrame = services.kept.get(key, prompts, lambda frame: int(frame.estimated_size()))
+    places = asked.select(pl.arg_where(contains(text, "prompt"))).to_series()
+    return (pl.col("sample") % len(asked)).is_in(places.cast(pl.Int64).implode())
+
+
+def _condition(wanted: SamplesFilter, in_prompt: polars.Expr | None) -> polars.Expr | None:
+    """The condition that a sample fits; `in_prompt` is that its prompt has the text that is asked for."""
     import polars as pl
 
     found = asked_for(wanted, SLICES)
@@ -161,7 +214,8 @@ def _condition(wanted: SamplesFilter) -> polars.Expr | None:
     if wanted.reason:
         found.append(pl.col("reasons").list.contains(wanted.reason))
     if wanted.text:
-        found.append(contains(wanted.text, "item_id", "text"))
+        in_row = contains(wanted.text, "item_id", "text")
+        found.append(in_row if in_prompt is None else in_row | in_prompt)
     return all_of(found)
 
 
@@ -208,6 +262,14 @@ def _turns(item: Item, answer: str | None) -> tuple[Turn, ...]:
 
 
 def _item(services: Services, found: FoundRun, sample: int) -> Item:
+    evalset = _evalset(services, found)
+    path = found.record.input(found.record.started().inputs["evalset"])
+    with evalset.copied_to(path) as mine:  # with a file of its own: other threads read, too
+        return mine[sample % len(mine)]
+
+
+def _evalset(services: Services, found: FoundRun) -> EvalSet:
+    """The items that a run is about; to be read from a copy, since others have it, too."""
     sha256 = found.row.dataset_sha256 or ""
     started = found.record.started()  # of a part of a set, the row names the part
     path = found.record.input(started.inputs.get("evalset", ""))
@@ -218,5 +280,4 @@ def _item(services: Services, found: FoundRun, sample: int) -> Item:
         lambda: recorded_evalset(found.record, started),
         lambda one: 8 * len(one) + 1_000,
     )
-    with evalset.copied_to(path) as mine:  # with a file of its own: other threads read, too
-        return mine[sample % len(mine)]
+    return evalset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from benchbook.evaluators.registry import evaluator_named, evaluator_of
 from benchbook.record.folder import Record
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
-from benchbook.views.csv_files import csv_report
+from benchbook.views.csv_files import samples_csv
 from benchbook.views.views import (
     FOOT,
     Rows,
@@ -55,13 +55,12 @@ class _Report:
     decision: Any
     evaluator: Evaluator
     rows: Rows
-    row_type: type[msgspec.Struct]
+    csv: Callable[[], Iterator[str]]  # the lines of all samples
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> _Report:
-    evaluator = evaluator_of(record)
-    row_type = evaluator.tables(record.started())["samples.parquet"]
-    return _Report(derived.manifest, derived.aggregates, derived.decision, evaluator, rows, row_type)
+    known = (derived.manifest, derived.aggregates, derived.decision)
+    return _Report(*known, evaluator_of(record), rows, partial(samples_csv, record, rows))
 
 
 def _document(report: _Report, *, in_full: bool) -> Document:
@@ -147,14 +146,14 @@ def _item(row: Any, columns: ComparedColumns) -> ItemBlock:
 def _first_words(derived: DerivedFiles) -> Opening:
     evaluator = evaluator_named(derived.manifest.spec)
     report = _Report(
-        derived.manifest, derived.aggregates, derived.decision, evaluator, lambda: iter(()), msgspec.Struct
+        derived.manifest, derived.aggregates, derived.decision, evaluator, lambda: iter(()), lambda: iter(())
     )
     return _opening(report)
 
 
 def _write(report: _Report, folder: Path) -> list[Path]:
     """report.html, report.md and samples.csv; each appears whole, or stays as it was. Raises: RecordError."""
-    rows = write_pieces(folder / "samples.csv", csv_report(report.rows(), report.row_type))
+    rows = write_pieces(folder / "samples.csv", report.csv())
     return [*write_document(_document(report, in_full=True), folder), rows]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
 from benchbook.evalsets.table_columns import choice_at, count_at, id_at, is_missing, shown
 from benchbook.evalsets.tables import read_table
+from benchbook.evaluators.asked import columns_with_asked, rows_with_asked
+from benchbook.evaluators.registry import samples_type
 from benchbook.labels.labels import LabelBook, labeller_name
 from benchbook.labels.state import NOT_APPLYING, Given, said_words, scores_words
 from benchbook.record.facts import Label, LabelScale
+from benchbook.record.folder import Record
 from benchbook.text import quoted, visible
 
 _RUN = frozenset("=+-@")
@@ -29,12 +32,22 @@ _PASSED_OVER = frozenset("'\"`‘’“”„«»")
 _LINE_END = "\r\n"  # RFC 4180, whatever the platform
 
 
-def csv_report(rows: Iterable[Any], row_type: type[msgspec.Struct]) -> Iterator[str]:
+def csv_report(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
-    columns = row_type.__struct_fields__
     yield ",".join(_quoted(name) for name in columns) + _LINE_END
+    yield from csv_lines(rows, columns)
+
+
+def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """The lines without a header."""
     for row in rows:
-        yield ",".join(_cell(getattr(row, name)) for name in columns) + _LINE_END
+        yield ",".join(_cell(row[name]) for name in columns) + _LINE_END
+
+
+def samples_csv(record: Record, rows: Callable[[], Iterable[Any]]) -> Iterator[str]:
+    """The lines of a record's samples, each with what was asked. Raises: RecordError, InputError."""
+    columns = columns_with_asked(samples_type(record).__struct_fields__, record.started())
+    return csv_report(rows_with_asked(record, map(msgspec.structs.asdict, rows()), columns), columns)
 
 
 def inert(words: str) -> str:

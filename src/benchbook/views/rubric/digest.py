@@ -38,7 +38,8 @@ class RunReport:
     """One run under a rubric, ready to be shown.
 
     `rows` starts a new pass over the samples, in the plan's order; a report never holds them all. `decision` is None
-    where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked.
+    where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked, and
+    `csv` gives the lines of all with it.
     """
 
     manifest: RubricManifest
@@ -48,6 +49,7 @@ class RunReport:
     items: Items
     panel: PanelAnalysis | None = None  # None where one judge judged
     spec: RubricSpec = field(default_factory=rubric_v1)
+    csv: Callable[[], Iterator[str]] = lambda: iter(())
 
     @cached_property
     def digest(self) -> Digest:

@@ -31,18 +31,16 @@ from benchbook.evaluators.panels import PanelAnalysis
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.reading import rubric_of
-from benchbook.evaluators.rubric.row import row_type
 from benchbook.evaluators.rubric.rows import (
     AggregatesFile,
     EarlyStop,
     Ledger,
     PairedStop,
-    PanelManifest,
 )
 from benchbook.record.folder import Record
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
-from benchbook.views.csv_files import csv_report
+from benchbook.views.csv_files import samples_csv
 from benchbook.views.gates import gates_table
 from benchbook.views.rubric import tables
 from benchbook.views.rubric.digest import RunReport, plots
@@ -269,19 +267,18 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
 
     Raises: RecordError where a file can't be written.
     """
-    caused = report.aggregates.unanswered is not msgspec.UNSET
-    row = row_type(report.spec, panel=isinstance(report.manifest.panel, PanelManifest), caused=caused)
     return [
         *write_document(run_document(report, in_full=True), folder),
         write_pieces(folder / "junit.xml", junit_report(report)),
-        write_pieces(folder / "samples.csv", csv_report(report.rows(), row)),
+        write_pieces(folder / "samples.csv", report.csv()),
     ]
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
     known = (derived.manifest, derived.aggregates, derived.decision)
     panel = evaluator_of(record).panel(derived, rows())
-    return RunReport(*known, rows, partial(items_of, record), panel, rubric_of(record))
+    lines = partial(samples_csv, record, rows)
+    return RunReport(*known, rows, partial(items_of, record), panel, rubric_of(record), lines)
 
 
 def _first_words(derived: DerivedFiles) -> Opening:

@@ -51,12 +51,13 @@ export function Samples({ id, judged, log, whys }: Props) {
         <ListKeys search />
         <div className="actions">
           <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
+          <a className="button" href={address("/runs/{run_id}/samples.csv", { run_id: id })} download>CSV</a>
           <a className="button" href={address("/runs/{run_id}/samples.ndjson", { run_id: id })} download>NDJSON</a>
           <a className="button" href={address("/runs/{run_id}/samples.parquet", { run_id: id })} download>Parquet</a>
         </div>
       </div>
       <form className="filters" role="search" aria-label="Samples" onSubmit={(event) => event.preventDefault()}>
-        <SearchField label="Text" inputRef={search} value={filters.text} placeholder="in answer or id" onChange={(text) => filter({ text })} />
+        <SearchField label="Text" inputRef={search} value={filters.text} placeholder="in prompt, answer or id" onChange={(text) => filter({ text })} />
         <Choice label="Outcome" value={filters.outcome} options={OUTCOMES} onChange={(outcome) => filter({ outcome })} />
         {(whys.length > 0 || filters.reason !== "") && <Choice label="Why without a score" value={filters.reason} options={[{ value: "", text: "Any" }, ...whys]} onChange={(reason) => filter({ reason })} />}
       </form>
