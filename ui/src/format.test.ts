@@ -18,13 +18,15 @@ it("a run without an interval has none, and one may be open", () =>
 
 describe("names", () => {
   it.each([
-    ["openai/gpt-x@2026-01-01", "gpt-x"],
-    ["local/org/model@sha256:ab", "model"],
+    ["openai/gpt-x@2026-01-01", "gpt-x@2026-01-01"],
+    ["local/org/model@sha256:ab", "model@sha256:ab"],
+    [`local/small@sha256:0123456789ab${"c".repeat(52)}`, "small@sha256:0123456789ab…"],
     ["bare", "bare"],
     [null, "–"],
     ["<script>/@x", "<script>/@x"],
-    ["scripted/j0@1 + openai/k@2", "j0 + k"],
+    ["scripted/j0@1 + openai/k@2", "j0@1 + k@2"],
   ])("%s", (id, wanted) => expect(modelName(id)).toBe(wanted));
+  it("tells checkpoints of one model apart", () => expect(distinctNames(["local/tunix@step-100", "local/tunix@step-200"].map(modelName))).toEqual(["100", "200"]));
   it("shows where names differ", () => expect(distinctNames(["run-a-final", "run-b-final"])).toEqual(["a", "b"]));
   it("keeps names that are alike", () => expect(distinctNames(["x", "x"])).toEqual(["x", "x"]));
   it("has words for what is shown of any criterion", () => expect([aggregate("tone_mean"), aggregate("safe_failure_rate"), aggregate("is_clear_full_credit_rate")]).toEqual([["Tone, mean", "grade"], ["Safe failure rate", "rate"], ["Is clear, full credit", "rate"]]));

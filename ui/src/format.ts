@@ -44,16 +44,20 @@ export function localTime(utc: string | null | undefined): { text: string; whole
   return { text: clock.format(at), whole: clockWhole.format(at) };
 }
 
-/** `provider/model-name@version` without provider and version, for where there is little room; of a panel each judge's. */
+/** `provider/model-name@version` without provider, for where there is little room; of a panel each judge's. The version stays: it tells checkpoints apart. */
 export function modelName(id: string | null | undefined): string {
   if (!id) return NOTHING;
   return id.split(" + ").map(shortName).join(" + ");
 }
 
+const WEIGHTS = /(sha256:[0-9a-f]{12})[0-9a-f]{52}/g; // what a file of weights is known by
+
 function shortName(id: string): string {
   const at = id.indexOf("@");
   const name = at < 0 ? id : id.slice(0, at);
-  return name.slice(name.lastIndexOf("/") + 1) || id;
+  const last = name.slice(name.lastIndexOf("/") + 1);
+  if (last === "") return id;
+  return at < 0 ? last : last + id.slice(at).replace(WEIGHTS, "$1…");
 }
 
 /** How alike names differ: each without what all of them begin or end with, cut at word borders. */

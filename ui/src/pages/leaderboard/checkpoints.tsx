@@ -12,7 +12,8 @@ const LEFT = 52;
 export function Checkpoints({ runs }: { runs: readonly RunRow[] }) {
   const found = runs.filter((run) => run.primary !== null);
   if (found.length < 2) return null;
-  const names = distinctNames(found.map((run) => modelName(run.model_id)));
+  const models = found.map((run) => modelName(run.model_id));
+  const names = distinctNames(new Set(models).size === found.length ? models : found.map((run) => run.run_id));
   const lowest = Math.min(...found.map((run) => run.primary_low ?? run.primary!));
   const highest = Math.max(...found.map((run) => run.primary_high ?? run.primary!));
   const pad = Math.max((highest - lowest) * 0.08, 0.01);
