@@ -10,53 +10,32 @@ bb.verify(run.path)    # re-derives every number from the record, offline
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import BenchbookError
 
 if TYPE_CHECKING:
-    from benchbook.library import (
+    from benchbook.evaluators.scorers.scorer import Scorer, scorer
+    from benchbook.library.asking import grid, grid_async, judge, judge_async, resume, resume_async, run, run_async
+    from benchbook.library.auditing import LogAudits, audit, audit_async
+    from benchbook.library.comparing import RunComparison, compare
+    from benchbook.library.exchanging import export, import_logs, send
+    from benchbook.library.experiments import GridRuns, experiment
+    from benchbook.library.labelling import (
         CalibrationCard,
-        ChecksRun,
-        CorrectnessRun,
-        GridRuns,
         Labels,
-        LogAudits,
-        RubricRun,
-        Run,
-        RunComparison,
-        RunRanking,
-        Scorer,
-        ScorerRun,
-        Verified,
-        audit,
-        audit_async,
         calibrate,
         calibrate_async,
-        compare,
-        experiment,
-        export,
-        grid,
-        grid_async,
-        import_logs,
-        judge,
-        judge_async,
         label,
         label_async,
-        leaderboard,
-        leaderboard_async,
-        load,
         load_labels,
-        resume,
-        resume_async,
-        run,
-        run_async,
-        score,
-        score_async,
-        scorer,
-        send,
-        verify,
     )
+    from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, ScorerRun
+    from benchbook.library.ranking import RunRanking, leaderboard, leaderboard_async
+    from benchbook.library.records import load, verify
+    from benchbook.library.scoring import score, score_async
+    from benchbook.library.verified import Verified
 
 __all__ = [
     "BenchbookError",
@@ -102,14 +81,36 @@ __all__ = [
     "verify",
 ]
 
+# The names of each module: one is imported when a name of it is used, so that the command line starts without any.
+_HOMES = {
+    "evaluators.scorers.scorer": ("Scorer", "scorer"),
+    "library.asking": ("grid", "grid_async", "judge", "judge_async", "resume", "resume_async", "run", "run_async"),
+    "library.auditing": ("LogAudits", "audit", "audit_async"),
+    "library.comparing": ("RunComparison", "compare"),
+    "library.exchanging": ("export", "import_logs", "send"),
+    "library.experiments": ("GridRuns", "experiment"),
+    "library.labelling": (
+        "CalibrationCard",
+        "Labels",
+        "calibrate",
+        "calibrate_async",
+        "label",
+        "label_async",
+        "load_labels",
+    ),
+    "library.objects": ("ChecksRun", "CorrectnessRun", "RubricRun", "Run", "ScorerRun"),
+    "library.ranking": ("RunRanking", "leaderboard", "leaderboard_async"),
+    "library.records": ("load", "verify"),
+    "library.scoring": ("score", "score_async"),
+    "library.verified": ("Verified",),
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Names of the library are imported when they are used: the command line starts without them."""
-    if name not in __all__:
-        raise AttributeError(f"module 'benchbook' has no attribute {name!r}")
-    from benchbook import library
-
-    return getattr(library, name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"benchbook.{module}"), name)
+    raise AttributeError(f"module 'benchbook' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -19,7 +19,6 @@
 
 from __future__ import annotations
 
-from linecache import getline
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -40,6 +39,8 @@ class BenchbookError(Exception):
 
 def _called_on(traceback: TracebackType | None) -> list[str]:
     """The last line on the way here that is none of Benchbook's."""
+    from linecache import getline
+
     ours, found = str(Path(__file__).parent), []
     while traceback is not None and not (name := traceback.tb_frame.f_code.co_filename).startswith(ours):
         found = [f"  line {traceback.tb_lineno}: {getline(name, traceback.tb_lineno).strip()}"]

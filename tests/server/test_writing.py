@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchbook.evaluators.verify import verify
-from benchbook.library import load
+from benchbook.library.records import load
 from benchbook.record.folder import Record
 from benchbook.server.running import make_app
 from running import write_items
