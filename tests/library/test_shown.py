@@ -82,6 +82,18 @@ def test_a_run_that_was_stopped_says_why_before_anything_else(tmp_path: Path) ->
     assert str(made).index("Stopped: ") < str(made).index("unanswered", str(made).index("goes on with it"))
 
 
+def test_an_experiment_that_was_stopped_shows_the_run_that_was(tmp_path: Path) -> None:
+    def failing(prompt: str) -> str:
+        raise ValueError("no memory")
+
+    cells = {"model": [doubling, failing]}
+    made = bb.grid(evalset=ROWS, spec="contains@v1", experiment="g", grid=cells, runs=tmp_path)
+    none = bb.grid(evalset=ROWS, spec="contains@v1", experiment="h", grid={"model": [failing]}, runs=tmp_path)
+    for text in (str(made), made._repr_html_()):
+        assert re.search(r"g-1.*Stopped: .*g-2", text, re.DOTALL)
+    assert "Stopped: " in str(none)
+
+
 def test_what_was_changed_is_named(folder: Path, tmp_path: Path) -> None:
     made = bb.score(ROWS, model=doubling, runs=tmp_path, run_id="r")
     file = made.path / "aggregates.json"

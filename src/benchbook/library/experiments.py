@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 from benchbook.comparison.experiment import NamedExperiment, named_experiment
+from benchbook.evaluators.document import Document
 from benchbook.library.objects import Run, run_of
 from benchbook.record.folder import records_in
 
@@ -30,16 +31,23 @@ class GridRuns(list[Run]):
 
     @cached_property
     def found(self) -> NamedExperiment:
+        """Raises: UsageError where none of them is whole."""
         return named_experiment(self.name, [run.record for run in self])
 
-    def __str__(self) -> str:
+    def _documents(self) -> Iterator[Document]:
+        """The plans side by side; and the run that ended early, if one did, with the reason."""
         from benchbook.views.several_runs import experiment_document
+
+        if any(run.stopped is None for run in self):
+            yield experiment_document(self.found)
+        yield from (run.summary() for run in self if run.stopped is not None)
+
+    def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
 
-        return "\n".join(document_lines(experiment_document(self.found), width=160))
+        return "\n".join(line for one in self._documents() for line in document_lines(one, width=160))
 
     def _repr_html_(self) -> str:
         from benchbook.views.fragment import fragment
-        from benchbook.views.several_runs import experiment_document
 
-        return fragment(experiment_document(self.found))
+        return "".join(map(fragment, self._documents()))

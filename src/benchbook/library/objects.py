@@ -128,15 +128,15 @@ class Run:
     def __str__(self) -> str:
         from benchbook.views.terminal import document_lines
 
-        return "\n".join(document_lines(self._document()))
+        return "\n".join(document_lines(self.summary()))
 
     def _repr_html_(self) -> str:
         from benchbook.views.fragment import fragment
 
-        return fragment(self._document())
+        return fragment(self.summary())
 
-    def _document(self) -> Document:
-        """The summary; where the run was stopped, after the reason."""
+    def summary(self) -> Document:
+        """The document that is printed, and shown in a notebook; where the run was stopped, the reason comes first."""
         view, report = self._shown()
         found = view.summary(report)
         if self.stopped is None:
