@@ -148,3 +148,15 @@ def test_a_workbook_is_told_how_to_be_saved(tmp_path: Path) -> None:
     for opened in (open_evalset, lambda path: list(validate(path))):
         with pytest.raises(UsageError, match="a workbook; save its sheet as CSV"):
             opened(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("line", "says_so"),
+    [("id,prompt", True), ("id;prompt", True), ("id\tprompt", True), ("plain words", False), ('{"id": "a",', False)],
+)
+def test_a_table_under_another_name_is_told_to_be_one(tmp_path: Path, line: str, says_so: bool) -> None:
+    path = tmp_path / "items.txt"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        open_evalset(path)
+    assert ("has to end in .csv" in str(refused.value)) is says_so

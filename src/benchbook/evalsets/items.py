@@ -17,7 +17,7 @@ from benchbook.canonical import ready
 from benchbook.errors import InputError
 from benchbook.evalsets.conversations import Message, MessageError, check_messages, transcript
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.lines import read_line_json, repeated_key, row_without_repeats
+from benchbook.evalsets.lines import AS_CSV, is_like_csv, read_line_json, repeated_key, row_without_repeats
 from benchbook.text import looks_like, quoted, shorten
 
 # The names under which files hold a field. The first is ours; the rubric's own names are among the others.
@@ -167,7 +167,9 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
         found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
         if data.strip() == b"[":
             found = "an array that begins here"
-        raise InputError(path, line=line, found=found, expected="one JSON object a line, and no array") from None
+        hint = f"; {AS_CSV}" if is_like_csv(data) else ""
+        expected = f"one JSON object a line, and no array{hint}"
+        raise InputError(path, line=line, found=found, expected=expected) from None
     return item_from_json(value, path, line)
 
 

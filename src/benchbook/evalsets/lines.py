@@ -184,6 +184,14 @@ def read_line_json(data: bytes) -> LineJson | Fault:
     return Fault(None, "malformed_json", _malformed(data, message))
 
 
+AS_CSV = "where it is CSV, its name has to end in .csv"
+
+
+def is_like_csv(data: bytes) -> bool:
+    """True if a line is none of JSON, and may be one of a table."""
+    return b"{" not in data and any(separator in data for separator in (b",", b";", b"\t"))
+
+
 def _malformed(data: bytes, message: str) -> str:
     if data.lstrip(JSON_WHITE_SPACE).startswith(b"\xef\xbb\xbf"):
         return "a byte-order mark stands before the object; only the file may start with one"
@@ -193,6 +201,8 @@ def _malformed(data: bytes, message: str) -> str:
         return "no JSON: an array that begins here; expected one object a line, and no array around them"
     if message.startswith("recursion limit"):
         return "no JSON: nested too deeply, in more than 200 levels"
+    if is_like_csv(data):
+        return f"no JSON; {AS_CSV}"
     return f"no JSON: {message.replace(' at line 1 column ', ' at byte ')}"
 
 

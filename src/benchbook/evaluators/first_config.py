@@ -23,8 +23,8 @@ from benchbook.evaluators.settings import SETTINGS, RunConfig
 from benchbook.text import one_line, storable
 
 SHIPPED_SET = "@support_v1"
-_MOST_BYTES = 64 << 20  # of a file that is looked at for being an eval set
-_MOST_FILES = 50
+_MOST_BYTES = 16 << 20  # of a file that is looked at for being an eval set
+_MOST_FILES = 20
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
