@@ -151,9 +151,7 @@ def test_a_gate_that_says_nothing_else_says_why_it_fails(tmp_path: Path) -> None
         found = benchbook_here("run", *options(tmp_path, server), "--gate", "--quiet")
     assert (found.returncode, found.stdout) == (1, b"")
     said = found.stderr.decode()
-    assert said.startswith(
-        f"benchbook: {tmp_path / 'runs' / 'run'}: INCONCLUSIVE: release-ready by the rubric's rule; 8"
-    )
+    assert said.startswith(f"benchbook: {tmp_path / 'runs' / 'run'}: INCONCLUSIVE: ")
     assert said.count("\n") == 1
 
 

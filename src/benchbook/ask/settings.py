@@ -171,7 +171,16 @@ def expected_words(message: str, settings: type[msgspec.Struct], name: str, foun
         return message
     wanted, _, _ = message.removeprefix("Expected ").partition(", got ")
     wanted = _TYPE.sub(lambda found: " or ".join(_TYPES.get(name, name) for name in found[1].split(" | ")), wanted)
-    return _BOUND.sub(lambda found: ", " + _BOUNDS[found[1]].format(found[2]), wanted)
+    return _BOUND.sub(lambda found: ", " + _BOUNDS[found[1]].format(found[2]), wanted) + _per_cent(message, found)
+
+
+def _per_cent(message: str, found: Any) -> str:
+    """A hint for a share that was given in per cent: `: 0.95 for 95 %`."""
+    try:
+        number = float(found) if "< 1.0" in message else 0.0
+    except (TypeError, ValueError):
+        return ""
+    return f": {number / 100:g} for {number:g} %" if 1 < number < 100 else ""
 
 
 def _words_of(hint: Any) -> Iterator[str]:

@@ -70,6 +70,8 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
         raise UsageError("--by-rule says what --gate goes by: give both")
     if options["answers_of"] is not None and options["resume"]:
         raise UsageError("--from begins a run, and --resume goes on with one: give one of them")
+    if options["gate"] and options["dry_run"]:
+        raise UsageError("--gate asks how a run ended, and --dry-run begins none: give one of them")
     check_trackers(options["send_to"])
     with _answers(options["answers_of"], settings) as whole:
         result = begun_or_resumed(config, whole, options, "run", partial(_asked_for, gate=options["gate"]))

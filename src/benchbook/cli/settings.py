@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
@@ -125,9 +124,9 @@ def pairs(setting: str, words: Iterable[str]) -> dict[str, Any]:
 
 
 def several(words: Iterable[str]) -> Iterator[str]:
-    """Words that were given one after the other, or with commas between them. A comma within a value stays there."""
+    """Words that were given one after the other, or with commas between them."""
     for word in words:
-        yield from re.split(r",(?=[^,=]*=)", word)
+        yield from word.split(",")
 
 
 def name_values(words: Iterable[str], option: str, form: str = "NAME=VALUE") -> Iterator[tuple[str, str]]:

@@ -167,8 +167,9 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
         found = "a lone surrogate, which is half a character" if _has_surrogate(data) else f"malformed JSON ({error})"
         if data.strip() == b"[":
             found = "an array that begins here"
-        hint = f"; {AS_CSV}" if is_like_csv(data) else ""
-        expected = f"one JSON object a line, and no array{hint}"
+        expected = "one JSON object a line, and no array"
+        if is_like_csv(data):
+            found, expected = "no JSON", f"{expected}; {AS_CSV}"
         raise InputError(path, line=line, found=found, expected=expected) from None
     return item_from_json(value, path, line)
 

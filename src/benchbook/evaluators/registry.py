@@ -19,7 +19,7 @@ from benchbook.errors import ConfigError, Gathering, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedTypes, Evaluator
 from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder
 from benchbook.record.folder import Record
-from benchbook.specs.folders import kind_of_spec
+from benchbook.specs.folders import SPEC_FILE, kind_of_spec
 from benchbook.text import nearest, shorten
 
 if TYPE_CHECKING:
@@ -94,6 +94,10 @@ def evaluator_asked_for(spec: str) -> Evaluator:
     if spec in _MODULES:
         return evaluator_named(spec)
     if is_spec_folder(spec):
+        if not (Path(spec) / SPEC_FILE).is_file():
+            what = "no spec.toml in it" if Path(spec).is_dir() else "there is no such folder"
+            starts = "`benchbook rubric init NAME` writes one for a judge, `benchbook checks init NAME` one without"
+            raise UsageError(f"{spec}: {what}; {starts}")
         own: Evaluator = import_module(_OWN[kind_of_spec(spec)]).evaluator_in(spec)
         return own
     names = (*_MODULES, *_installed())

@@ -135,7 +135,9 @@ def listening_socket(settings: Settings) -> socket.socket:
         listening.listen(_BACKLOG)  # before its address is told: whoever reads that may come at once, and waits
     except OSError as error:
         listening.close()
-        raise UsageError(f"{settings.host}:{settings.port}: can't be listened to ({error.strerror})") from None
+        raise UsageError(
+            f"{settings.host}:{settings.port}: can't be listened to ({error.strerror}); --port 0 takes a free one"
+        ) from None
     return listening
 
 

@@ -159,7 +159,7 @@ def toml_values(text: str, parse_float: Callable[[str], Any] = float) -> dict[st
     except RecursionError:
         raise NoTomlError("values nested too deeply", "fewer levels") from None
     except tomllib.TOMLDecodeError as error:
-        raise NoTomlError(f"no TOML: {error}", "lines such as name = value") from None
+        raise NoTomlError(f"no TOML: {error}", 'lines such as name = "value"') from None
     except (ValueError, ArithmeticError):  # of Python's own limits on numbers
         raise NoTomlError("a number beyond reading", "numbers of at most 1000 digits") from None
 
