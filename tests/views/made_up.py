@@ -32,6 +32,7 @@ from benchbook.evaluators.rubric.rows import (
 )
 from benchbook.evaluators.rubric.scoring import NO_ANSWER, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import tally
+from benchbook.views.csv_files import csv_report
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.rubric.digest import RunReport
@@ -179,7 +180,12 @@ def report(
         decision = decide_by_bounds(counted, intervals=intervals, confidence=bounds, caps=caps)
     made = _manifest(len(rows) // max(repeats, 1), repeats, list(missing), manifest)
     return RunReport(
-        made, file, None if missing else decision, lambda: iter(rows), lambda samples: ((n, item) for n in samples)
+        made,
+        file,
+        None if missing else decision,
+        lambda: iter(rows),
+        lambda samples: ((n, item) for n in samples),
+        csv=lambda rows: csv_report(map(msgspec.structs.asdict, rows), ROW.__struct_fields__),
     )
 
 

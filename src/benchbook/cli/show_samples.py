@@ -180,7 +180,7 @@ def print_csv(record: Record) -> None:
     from benchbook.cli.summary import rows_of
     from benchbook.views.csv_files import samples_csv
 
-    for line in samples_csv(record, rows_of(record)):
+    for line in samples_csv(record, rows_of(record)()):
         click.echo(line.encode(), nl=False)
 
 

@@ -40,10 +40,10 @@ from benchbook.views.views import (
     write_document,
     write_pieces,
 )
-from benchbook.views.words import aggregate_word
+from benchbook.views.words import aggregate_word, outcome_word
 
 _MOST_ITEMS = 200  # that did not pass, in full
-_TONES: Mapping[str, Tone] = {"READY": "good", "pass": "good", "NOT_READY": "bad", "fail": "bad"}
+_TONES: Mapping[str, Tone] = {"READY": "good", "NOT_READY": "bad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class _Report:
     decision: Any
     evaluator: Evaluator
     rows: Rows
-    csv: Callable[[], Iterator[str]]  # the lines of all samples
+    csv: Callable[[Iterator[Any]], Iterator[str]]  # lines of rows, with what was asked
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> _Report:
     known = (derived.manifest, derived.aggregates, derived.decision)
-    return _Report(*known, evaluator_of(record), rows, partial(samples_csv, record, rows))
+    return _Report(*known, evaluator_of(record), rows, partial(samples_csv, record))
 
 
 def _document(report: _Report, *, in_full: bool) -> Document:
@@ -86,16 +86,19 @@ def _opening(report: _Report) -> Opening:
 
 
 def _headline(report: _Report) -> tuple[str, Tone, str | None]:
-    """The decision where there is one; else the number that stands for the run."""
-    decided = _member(report.decision, "decision") or _member(report.decision, "verdict")
+    """The number that stands for the run, with its decision. A verdict on the run itself (A3) is said in words, for
+    beside a score its name, `pass`, would be taken for the score's."""
+    decided, verdict = _member(report.decision, "decision"), _member(report.decision, "verdict")
     name = report.evaluator.primary
-    number = ""
+    number = report.manifest.spec
     if name is not None:
         word = aggregate_word(name)
         number = f"{word.label} {numbers.show(word.kind, dict(_numbers(report)).get(name), unknown='not known')}"
-    if decided is None:
-        return number or report.manifest.spec, "none", None
-    return number or str(decided), _TONES.get(decided, "doubt"), str(decided)
+    if decided is not None:
+        return number, _TONES.get(decided, "doubt"), decided
+    if verdict is None:
+        return number, "none", None
+    return f"{number}; the run itself: {outcome_word(verdict)}", "none" if verdict == "pass" else "doubt", None
 
 
 def _member(decision: Any, name: str) -> str | None:
@@ -146,14 +149,14 @@ def _item(row: Any, columns: ComparedColumns) -> ItemBlock:
 def _first_words(derived: DerivedFiles) -> Opening:
     evaluator = evaluator_named(derived.manifest.spec)
     report = _Report(
-        derived.manifest, derived.aggregates, derived.decision, evaluator, lambda: iter(()), lambda: iter(())
+        derived.manifest, derived.aggregates, derived.decision, evaluator, lambda: iter(()), lambda _: iter(())
     )
     return _opening(report)
 
 
 def _write(report: _Report, folder: Path) -> list[Path]:
     """report.html, report.md and samples.csv; each appears whole, or stays as it was. Raises: RecordError."""
-    rows = write_pieces(folder / "samples.csv", report.csv())
+    rows = write_pieces(folder / "samples.csv", report.csv(report.rows()))
     return [*write_document(_document(report, in_full=True), folder), rows]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,10 +44,10 @@ def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
         yield ",".join(_cell(row[name]) for name in columns) + _LINE_END
 
 
-def samples_csv(record: Record, rows: Callable[[], Iterable[Any]]) -> Iterator[str]:
+def samples_csv(record: Record, rows: Iterable[Any]) -> Iterator[str]:
     """The lines of a record's samples, each with what was asked. Raises: RecordError, InputError."""
     columns = columns_with_asked(samples_type(record).__struct_fields__, record.started())
-    return csv_report(rows_with_asked(record, map(msgspec.structs.asdict, rows()), columns), columns)
+    return csv_report(rows_with_asked(record, map(msgspec.structs.asdict, rows), columns), columns)
 
 
 def inert(words: str) -> str:

@@ -109,7 +109,7 @@ def reproducibility(report: AnyReport) -> Table:
     known = msgspec.to_builtins(manifest)
     rows = [row for name in known if name not in ("missing_metadata", "config") for row in _flat(name, known[name])]
     rows += [("missing_metadata", name) for name in getattr(manifest, "missing_metadata", ())]
-    return table("Reproducibility metadata (SPEC R7.1)", {"Name": "text", "Value": "text"}, rows, titled=True)
+    return table("What is needed to do this run again", {"Name": "text", "Value": "text"}, rows, titled=True)
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str | None]]:

@@ -13,6 +13,7 @@ import msgspec
 
 from benchbook.comparison.records import training_loss
 from benchbook.evaluators.answers.scorecard import GROUPINGS, UNANSWERED
+from benchbook.evaluators.answers.tokens import TokensUsed, tokens_used
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.document import (
     HTML,
@@ -114,7 +115,8 @@ class Terms:
 class AnswersReport:
     """One run, ready to be shown. `rows` starts a new pass over the items; a report never holds them all.
 
-    `loss` reads what the run's trainer logged; None where it logged none.
+    `loss` reads what the run's trainer logged; None where it logged none. `tokens` counts what the answers took, of
+    which so many are right.
     """
 
     terms: Terms
@@ -123,6 +125,7 @@ class AnswersReport:
     decision: Any
     rows: Callable[[], Iterator[Any]]
     loss: Callable[[], Curve | None]
+    tokens: Callable[[int], TokensUsed] = lambda _: TokensUsed()
 
 
 def _headline(report: AnswersReport) -> DecisionWord:
@@ -311,13 +314,26 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
     blocks: list[Block] = [*above, opening, who, *below, summed]
     tables = (_scorecard(report), *report.terms.tables(report), *_slice_tables(file))
     blocks.append(Section("scorecard", "Scorecard", tables))
-    blocks.append(Lines((_counted_line(file),)))
+    blocks.append(Lines((*_spread_lines(report), _counted_line(file))))
     if missed is not None:
         none = Paragraph("No item missed.", only=HTML)
         blocks.append(Section("misses", "Why items missed", (written or none,)))
         blocks += [_missed_section(report, missed), _training(report), *end_sections(report)]
     title = f"{top.headline}: {manifest.model_id} on {manifest.dataset_id}"
     return Document(title, manifest.spec, blocks, FOOT, manifest.journal_sha256, _CONTENTS)
+
+
+def _spread_lines(report: AnswersReport) -> Iterator[str]:
+    """The mean with its standard deviation over the items, and the tokens per right answer, where a model was asked."""
+    file, terms = report.aggregates, report.terms
+    if file.primary_score is not None:
+        sd = numbers.score(file.stddev, "fewer than two items")
+        yield f"{terms.score_of} {numbers.score(file.primary_score)}, SD over items {sd}"
+    if report.manifest.prompt_template_id is not None:
+        used = report.tokens(terms.n_passed(file))
+        total = "" if used.total is None else f" ({numbers.show('tokens', used.total)} in all)"
+        per = numbers.show("tokens", used.per_right, unknown="not reported")
+        yield f"Tokens per {terms.passed} answer: {per}{total}"
 
 
 def _counted_line(file: Any) -> str:
@@ -352,7 +368,8 @@ def _training(report: AnswersReport) -> Section:
 
 def _report(terms: Terms, record: Record, derived: DerivedFiles, rows: Rows) -> AnswersReport:
     loss = partial(training_loss, record)
-    return AnswersReport(terms, derived.manifest, derived.aggregates, derived.decision, rows, loss)
+    known = (derived.manifest, derived.aggregates, derived.decision)
+    return AnswersReport(terms, *known, rows, loss, partial(tokens_used, record))
 
 
 def _write(report: AnswersReport, folder: Path) -> list[Path]:

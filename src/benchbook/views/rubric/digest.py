@@ -39,7 +39,7 @@ class RunReport:
 
     `rows` starts a new pass over the samples, in the plan's order; a report never holds them all. `decision` is None
     where the manifest lacks metadata of R7.1, and a decision is refused. `items` finds what samples were asked, and
-    `csv` gives the lines of all with it.
+    `csv` makes lines of rows with it.
     """
 
     manifest: RubricManifest
@@ -49,7 +49,7 @@ class RunReport:
     items: Items
     panel: PanelAnalysis | None = None  # None where one judge judged
     spec: RubricSpec = field(default_factory=rubric_v1)
-    csv: Callable[[], Iterator[str]] = lambda: iter(())
+    csv: Callable[[Iterable[RubricRow]], Iterator[str]] = lambda _: iter(())
 
     @cached_property
     def digest(self) -> Digest:

@@ -188,6 +188,21 @@ def _measured_lines(report: RunReport) -> Iterator[str]:
         found = numbers.reported(word.kind, getattr(file.aggregates, name))
         value = numbers.show(word.kind, found, n=n_of.get(name), unknown=unknown)
         yield f"{word.label}: {value}"
+    yield from _taken_line(file)
+
+
+def _taken_line(file: AggregatesFile) -> Iterator[str]:
+    """`Tokens in all: 1,210 (1,100 in, 110 out); $0.0023, and the judge $0.0009`; nothing where none were reported."""
+    found = file.aggregates
+    if (total := numbers.reported("tokens", found.total_tokens)) is None:
+        return
+    parts = [numbers.show("tokens", one) for one in (found.total_input_tokens, found.total_output_tokens)]
+    cost = ""
+    if file.candidate_cost_usd is not None:
+        cost = f"; {numbers.money(str(file.candidate_cost_usd))}"
+        if file.evaluator_cost_usd is not None:
+            cost += f", and the judge {numbers.money(str(file.evaluator_cost_usd))}"
+    yield f"Tokens in all: {numbers.show('tokens', total)} ({parts[0]} in, {parts[1]} out){cost}"
 
 
 def _repeats_line(one: RepeatSummary) -> str:
@@ -270,14 +285,14 @@ def write_reports(report: RunReport, folder: Path) -> list[Path]:
     return [
         *write_document(run_document(report, in_full=True), folder),
         write_pieces(folder / "junit.xml", junit_report(report)),
-        write_pieces(folder / "samples.csv", report.csv()),
+        write_pieces(folder / "samples.csv", report.csv(report.rows())),
     ]
 
 
 def _report(record: Record, derived: DerivedFiles, rows: Rows) -> RunReport:
     known = (derived.manifest, derived.aggregates, derived.decision)
     panel = evaluator_of(record).panel(derived, rows())
-    lines = partial(samples_csv, record, rows)
+    lines = partial(samples_csv, record)
     return RunReport(*known, rows, partial(items_of, record), panel, rubric_of(record), lines)
 
 
