@@ -27,7 +27,7 @@ import polars as pl
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchbook.evaluators.correctness.rows import CorrectnessRow
-from benchbook.record.tables import ROW_GROUP, arrow_schema
+from benchbook.record.tables import ROW_GROUP, table_schema, write_row_groups
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from server import serving, write_record
 
@@ -138,20 +138,17 @@ def write_run(runs: Path, run_id: str, right: np.ndarray) -> None:
             pl.lit("different")
         ),
     }  # fmt: skip
-    table = sample.select(**columns).to_arrow().cast(arrow_schema(CorrectnessRow))
+    schema = table_schema(CorrectnessRow)
+    table = sample.select(**columns).cast(schema)
 
     def write(path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, path, compression="zstd", row_group_size=ROW_GROUP, write_statistics=False)
+        write_row_groups(path, schema, table.iter_slices(ROW_GROUP))
 
     write_record(runs, run_id, right.size, write)
 
 
 def write_losses(record: Path, n_steps: int, seed: int) -> None:
     """A loss that falls, with noise, a spike, and a value that is not finite."""
-    import pyarrow.parquet as pq
-
     step = np.arange(n_steps)
     noise = np.random.default_rng(seed).normal(0, 0.05, n_steps)
     value = 2.5 / (1 + step / 5_000) + noise + (step == n_steps // 2) * 3
@@ -165,7 +162,8 @@ def write_losses(record: Path, n_steps: int, seed: int) -> None:
         segment=pl.lit(0),
         line=pl.col("step") + 1,
     )
-    pq.write_table(frame.to_arrow().cast(arrow_schema(TrainingMetricRow)), record / TRAINING_TABLE, compression="zstd")
+    schema = table_schema(TrainingMetricRow)
+    write_row_groups(record / TRAINING_TABLE, schema, frame.cast(schema).iter_slices(ROW_GROUP))
 
 
 def opened(browser: Browser, address: str, runs: list[str], what: str) -> tuple[Page, float]:

@@ -37,7 +37,7 @@ from benchbook.record.derived_files import hashes_of, pretty_json, write_manifes
 from benchbook.record.facts import RunEnded, RunStarted
 from benchbook.record.folder import create_record
 from benchbook.record.journal import JournalWriter
-from benchbook.record.tables import BATCH, ROW_GROUP, ROW_GROUP_BYTES, arrow_schema
+from benchbook.record.tables import ROW_GROUP, ROW_GROUP_BYTES, table_schema, write_row_groups
 
 GOAL_LAST_OVER_FIRST, GOAL_OF_BARE = 1.5, 0.5
 PAGE = 100
@@ -88,12 +88,12 @@ def write_record(runs: Path, run_id: str, n_rows: int, write_table: Callable[[Pa
 def write_samples(path: Path, n_rows: int, text_bytes: int = 0) -> None:
     """A table of predictions of about `text_bytes`, in row groups as `record.tables` cuts them."""
     import polars as pl
-    import pyarrow.parquet as pq
 
-    group = min(ROW_GROUP, max(BATCH, ROW_GROUP_BYTES // max(text_bytes, 1) // BATCH * BATCH))
+    group = min(ROW_GROUP, ROW_GROUP_BYTES // max(text_bytes, 1))
     words = " and so on" * (text_bytes // 10)
-    schema = arrow_schema(CorrectnessRow)
-    with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as writer:
+    schema = table_schema(CorrectnessRow)
+
+    def frames() -> Iterator[pl.DataFrame]:
         for start in range(0, n_rows, group):
             sample = pl.int_range(start, min(start + group, n_rows), eager=True).alias("sample").to_frame()
             columns = {name: pl.lit(None) for name in CorrectnessRow.__struct_fields__} | {
@@ -108,7 +108,9 @@ def write_samples(path: Path, n_rows: int, text_bytes: int = 0) -> None:
                 "correctness": pl.lit(0.0),
                 "eval_time_ms": pl.col("sample") % 50,
             }
-            writer.write_table(sample.select(**columns).to_arrow().cast(schema), row_group_size=group)
+            yield sample.select(**columns).cast(schema)
+
+    write_row_groups(path, schema, frames())
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────

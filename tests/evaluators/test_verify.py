@@ -19,7 +19,6 @@ from benchbook.canonical import canonical_json
 from benchbook.evaluators.registry import resume_run
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, derive
 from benchbook.evaluators.verify import verify
-from benchbook.record import tables
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
 from benchbook.record.journal import JournalWriter
@@ -90,19 +89,6 @@ def test_verifying_changes_no_byte(record: Record) -> None:
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_of(record)}
     verify(record)
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_of(record)} == before
-
-
-def test_a_table_of_long_texts_from_before_they_ended_a_batch_holds(
-    copy: Record, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It has the rows that are derived today in other row groups; a change of its bytes is still found."""
-    for limit in ("BATCH_BYTES", "ROW_GROUP_BYTES"):
-        monkeypatch.setattr(tables, limit, 1_000)
-    assert verify(copy).holds
-    whole = bytearray(copy.samples.read_bytes())
-    whole[10] ^= 1
-    copy.samples.write_bytes(whole)
-    assert {"samples.parquet", "manifest.json"} & named(copy)
 
 
 def test_a_segment_that_was_left_unsealed_is_followed_by_one_without_a_seal(copy: Record) -> None:

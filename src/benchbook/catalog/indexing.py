@@ -20,6 +20,7 @@ from benchbook.catalog.database import Catalog, aggregates, predictions, runs, t
 from benchbook.catalog.numbers import Aggregate
 from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
 from benchbook.errors import RecordError, UsageError
+from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.record.folder import Record, record_folders
 
 BATCH = 1_024
@@ -35,19 +36,16 @@ def read_predictions(samples: Path, score: str = "correctness") -> Iterator[Pred
 
     Raises: RecordError for a file that is no such table.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = ["sample", *(score if name == "correctness" else name for name in _COLUMNS[1:])]
     try:
-        with pq.ParquetFile(samples) as file:
-            missing = [name for name in columns if name not in file.schema_arrow.names]
-            if missing:
-                raise RecordError(f"{samples}: lacks the columns {', '.join(missing)}")
-            for batch in file.iter_batches(batch_size=BATCH, columns=columns):
-                rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-                yield from (row for row in rows if row[_CORRECTNESS] is not None)
-    except (OSError, ValueError, pa.ArrowException) as error:
+        table = ParquetFile(samples)
+        missing = [name for name in columns if name not in table.schema]
+        if missing:
+            raise RecordError(f"{samples}: lacks the columns {', '.join(missing)}")
+        for frame in table.frames(columns):
+            rows = frame.iter_rows(buffer_size=BATCH)
+            yield from (row for row in rows if row[_CORRECTNESS] is not None)
+    except (OSError, ParquetError) as error:
         raise RecordError(f"{samples}: not a readable table ({error})") from None
 
 

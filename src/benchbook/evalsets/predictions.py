@@ -14,6 +14,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.items import KnownIds, other_expected
+from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.evalsets.table_columns import (
     EXPECTED,
     ITEM_ID,
@@ -44,37 +45,28 @@ _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
 class ForeignParquet:
-    """A Parquet file of somebody else, of which Arrow reads whole columns, and looks at all that it has read."""
+    """A Parquet file of somebody else, of which whole columns are read."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: ParquetFile) -> None:
         self._file = file
-        self.schema = self._frame(file.schema_arrow.empty_table()).schema
+        self.schema = file.schema
 
     def select(self, asked: Mapping[str, pl.Expr]) -> pl.DataFrame:
         """The values of these, by their names."""
-        needed = {root for one in asked.values() for root in one.meta.root_names()}
-        table = self._file.read(columns=[name for name in self.schema if name in needed])
-        table.validate(full=True)
-        return self._frame(table).select(**asked)
-
-    def _frame(self, table: Any) -> pl.DataFrame:
-        frame = pl.from_arrow(table)
-        return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+        columns = [expression.alias(name) for name, expression in asked.items()]
+        empty = self.schema.to_frame().select(columns)
+        return pl.concat([empty, *self._file.frames(columns)])
 
 
 @contextmanager
 def foreign_parquet(path: Path) -> Iterator[ForeignParquet]:
-    """The file, to be read within the block. Polars itself ends the process at files whose parts contradict each other.
+    """The file, to be read within the block.
 
     Raises: InputError, UsageError for whatever keeps the file from being read.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        with pq.ParquetFile(path) as file:
-            yield ForeignParquet(file)
-    except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, UnicodeDecodeError) as error:
+        yield ForeignParquet(ParquetFile(path))
+    except (ParquetError, pl.exceptions.PolarsError) as error:
         raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None

@@ -20,6 +20,7 @@ import msgspec
 from benchbook.canonical import decode_json
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, repeated_key, utf8_fault
+from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.text import quoted
 
 _MAX_CELL = 1 << 26  # characters
@@ -244,15 +245,8 @@ def table_columns(path: str | Path) -> list[str]:
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        with pq.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=1024):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+        frames = ParquetFile(path).frames()
+        yield from enumerate((row for frame in frames for row in frame.iter_rows(named=True, buffer_size=1024)), 1)
+    except ParquetError as error:
         raise InputError(path, found=f"no readable Parquet ({error})", expected="a Parquet file") from None

@@ -342,20 +342,11 @@ def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
     if found is None or derived is None:
         return
     by = found.derived_by.get("tables")
-    others = [name for name in tables if not _written_alike(record.path / name, again / name, by)]
-    if not others:
+    if written_alike(by):
         return
     again_manifest = msgspec.json.decode((again / "manifest.json").read_bytes(), type=dict[str, Any])
-    hashes = derived.derived | hashes_of(record.path, [name for name in others if name in derived.derived])
+    hashes = derived.derived | hashes_of(record.path, [name for name in tables if name in derived.derived])
     write_manifest(again, again_manifest | {"derived": hashes, "derived_by": derived.derived_by | {"tables": by or ""}})
-
-
-def _written_alike(found: Path, derived: Path, by: str | None) -> bool:
-    """`written_alike`; True of a table that can't be read, which `_compare` reports."""
-    try:
-        return written_alike(found, derived, by=by)
-    except BenchbookError:
-        return True
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
@@ -380,7 +371,7 @@ def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspe
     except BenchbookError as error:
         return [Discrepancy(name, None, f"was changed: {error}")]
     manifest = _manifest(found.parents[name.count("/")])
-    if manifest is not None and not written_alike(found, derived, by=manifest.derived_by.get("tables")):
+    if manifest is not None and not written_alike(manifest.derived_by.get("tables")):
         return []
     return [Discrepancy(name, None, "its rows are right, but its bytes were changed")]
 

@@ -18,6 +18,7 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.evalsets.parquet import ParquetError, reading_parquet
 from benchbook.locks import locked_folder
 from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
@@ -35,6 +36,7 @@ from benchbook.record.reading import (
     why_unreadable,
 )
 from benchbook.record.state import JournalState
+from benchbook.record.tables import writer_version
 from benchbook.text import shorten
 from benchbook.writing import cant_be_written, temporary_folder, write_file
 
@@ -72,8 +74,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 def told_by_journal(state: JournalState, derived: dict[str, str]) -> dict[str, Any]:
     """The part of every manifest that follows from the journal; `derived` holds the other derived files' hashes."""
-    from benchbook.record.tables import writer_version  # loads Arrow
-
     started, ended = state.started, state.ended or state.interrupted
     return {
         "run_id": started.run_id,
@@ -322,13 +322,12 @@ def tables_put_last(target: Path) -> Iterator[Path]:
 @contextmanager
 def reading_frame(path: Path) -> Iterator[None]:
     """Report whatever Polars finds wrong with a record's table as RecordError, also where it panics."""
-    import polars as pl
-
     try:
-        yield
+        with reading_parquet():
+            yield
     except FileNotFoundError:
         raise RecordError(f"{path}: not there; resume the run, or `benchbook rescore` it") from None
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (OSError, ParquetError) as error:
         why = why_unreadable(path, f"not a readable table ({shorten(str(error), 300)}); `benchbook rescore` it")
         raise RecordError(f"{path}: {why}") from None
 

@@ -6,21 +6,22 @@ The schema is the row's type: a msgspec Struct whose fields are the columns.
 from __future__ import annotations
 
 import errno
+import io
 import re
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-import pyarrow as pa
-import pyarrow.json as pa_json
-import pyarrow.parquet as pq
 
 from benchbook.canonical import ready
 from benchbook.errors import RecordError
+from benchbook.evalsets.parquet import ParquetError, ParquetFile, reading_parquet
+from benchbook.evalsets.parquet_footer import MAGIC, JoinedFooter, footer_bytes
 from benchbook.record.reading import why_unreadable
 from benchbook.text import all_storable
 from benchbook.writing import written_whole
@@ -28,68 +29,71 @@ from benchbook.writing import written_whole
 if TYPE_CHECKING:
     import polars
 
-BATCH = 256  # rows that exist as Python objects at once
-BATCH_BYTES = 16 << 20  # of their JSON, at which a batch ends with fewer rows
+BATCH = 256  # rows that exist as Python objects at once, where a table is read
 ROW_GROUP = 4_096
-ROW_GROUP_BYTES = 8 << 20
+ROW_GROUP_BYTES = 8 << 20  # of its rows' JSON, at which a group ends with fewer rows
 
 _Row = TypeVar("_Row", bound=msgspec.Struct)
 _encoder = msgspec.json.Encoder()
-_PLAIN = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: pa.string()}
 
 
 def writer_version() -> str:
     """The version of the writer, on which a table's bytes depend besides its rows."""
-    return f"pyarrow {pa.__version__}"
+    return f"polars {version('polars')}"
 
 
-def written_alike(one: Path, other: Path, *, by: str | None) -> bool:
-    """True if two tables with the same rows must have the same bytes: this writer made both, in the same row groups.
-
-    `by` is the version that made `one`. Before texts ended a batch, BATCH rows went into a group, however long:
-    such tables keep their bytes, and differ from those that are made today.
-    """
-    if by != writer_version():
-        return False
-    sizes, others = _group_sizes(one), _group_sizes(other)
-    return sizes == others or any(size % BATCH for size in sizes[:-1])
-
-
-def _group_sizes(path: Path) -> list[int]:
-    with _reading(path) as file:
-        return [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+def written_alike(by: str | None) -> bool:
+    """True if two tables with the same rows must have the same bytes, where `by` made one and this writer the other."""
+    return by == writer_version()
 
 
 @cache
-def arrow_schema(row_type: type[msgspec.Struct]) -> Any:
-    """The Arrow schema of a row: int64, float64, bool, string, and lists and structs of these."""
-    return pa.schema(_fields(row_type))
+def table_schema(row_type: type[msgspec.Struct]) -> polars.Schema:
+    """The columns of a row: Int64, Float64, Boolean, String, and lists and structs of these."""
+    import polars as pl
+
+    return pl.Schema({name: _column_type(hint) for name, hint in _fields(row_type)})
 
 
-def _fields(struct: type[msgspec.Struct]) -> list[Any]:
+def _fields(struct: type[msgspec.Struct]) -> list[tuple[str, Any]]:
     hints = get_type_hints(struct)
-    return [pa.field(name, _arrow_type(hints[name])) for name in struct.__struct_fields__]
+    return [(name, hints[name]) for name in struct.__struct_fields__]
 
 
-def _arrow_type(hint: Any) -> Any:
+def _column_type(hint: Any) -> Any:
+    import polars as pl
+
     if get_origin(hint) in (Union, types.UnionType):
         (hint,) = (one for one in get_args(hint) if one is not types.NoneType)
     if get_origin(hint) is list:
-        return pa.list_(_arrow_type(get_args(hint)[0]))
+        return pl.List(_column_type(get_args(hint)[0]))
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-        return pa.struct(_fields(hint))
-    return _PLAIN[hint]
+        return pl.Struct({name: _column_type(of) for name, of in _fields(hint)})
+    return {int: pl.Int64, float: pl.Float64, bool: pl.Boolean, str: pl.String}[hint]
 
 
 def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgspec.Struct]) -> None:
     """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
-    schema = arrow_schema(row_type)
-    with (
-        written_whole(path, synced=False) as file,
-        pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer,
-    ):
-        for table in _row_groups(iter(rows), schema):
-            writer.write_table(table, row_group_size=table.num_rows)
+    schema = table_schema(row_type)
+    write_row_groups(path, schema, (_frame(schema, *group) for group in _groups(rows)))
+
+
+def write_row_groups(path: Path, schema: polars.Schema, frames: Iterable[polars.DataFrame]) -> None:
+    """Write frames as the row groups of one table, whole or not at all."""
+    with written_whole(path, synced=False) as file:
+        writer = _GroupWriter(file)
+        for frame in frames:
+            writer.add(frame)
+            del frame  # before the next is made
+        writer.end(schema)
+
+
+def _frame(schema: polars.Schema, lines: bytes, n_rows: int) -> polars.DataFrame:
+    import polars as pl
+
+    frame = pl.read_ndjson(lines, schema=schema, batch_size=n_rows)
+    assert len(frame) == n_rows  # noqa: S101 - a line a row
+    return frame
 
 
 def write_frame(path: Path, frame: polars.DataFrame, *, synced: bool = True, **how: Any) -> None:
@@ -104,30 +108,49 @@ def write_frame(path: Path, frame: polars.DataFrame, *, synced: bool = True, **h
             raise OSError(int(number[1]) if number else errno.EIO, str(error)) from None
 
 
-def _row_groups(rows: Iterator[msgspec.Struct], schema: Any) -> Iterator[Any]:
-    """Tables of at most ROW_GROUP rows, and hardly more than ROW_GROUP_BYTES: with long texts they have fewer rows."""
-    batches: list[Any] = []
-    for lines in _batches(rows):
-        batches.append(_record_batch(lines, schema))
-        if len(batches) * BATCH >= ROW_GROUP or sum(one.nbytes for one in batches) >= ROW_GROUP_BYTES:
-            yield pa.Table.from_batches(batches, schema)
-            batches = []
-            pa.default_memory_pool().release_unused()  # else freed memory would pile up between row groups
-    if batches:
-        yield pa.Table.from_batches(batches, schema)
+class _GroupWriter:
+    """Writes row groups one by one into a file: Polars writes each as a file of its own, whose groups are put together.
+
+    Its own writers take a whole frame, or cut row groups by their rows alone, however long these are.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._at = file, 0
+        self._footer = JoinedFooter()
+
+    def add(self, frame: polars.DataFrame) -> None:
+        whole = io.BytesIO()
+        frame.write_parquet(whole, compression="zstd", statistics=False, row_group_size=max(len(frame), 1))
+        footer = footer_bytes(whole)
+        end = whole.tell() - len(footer)
+        if not self._at:
+            self._put(MAGIC)
+        self._footer.add(footer, self._at - len(MAGIC))
+        self._put(whole.getbuffer()[len(MAGIC) : end])
+
+    def end(self, schema: polars.Schema) -> None:
+        if not self._at:
+            self.add(schema.to_frame())
+        footer = bytes(self._footer)
+        self._put(footer + len(footer).to_bytes(4, "little") + MAGIC)
+
+    def _put(self, data: bytes | memoryview) -> None:
+        self._file.write(data)
+        self._at += len(data)
 
 
-def _batches(rows: Iterator[msgspec.Struct]) -> Iterator[bytearray]:
-    """The JSON lines of BATCH rows at a time, or of as many as come to BATCH_BYTES."""
+def _groups(rows: Iterable[msgspec.Struct]) -> Iterator[tuple[bytes, int]]:
+    """The JSON lines of ROW_GROUP rows at a time, or of as many as come to ROW_GROUP_BYTES, and how many these are."""
     lines, n_rows = bytearray(), 0
     for row in rows:
         lines += _line(row)
         n_rows += 1
-        if n_rows == BATCH or len(lines) >= BATCH_BYTES:
-            yield lines
-            lines, n_rows = bytearray(), 0
+        if n_rows == ROW_GROUP or len(lines) >= ROW_GROUP_BYTES:
+            whole, n_whole, lines, n_rows = bytes(lines), n_rows, bytearray(), 0
+            yield whole, n_whole
+            del whole
     if n_rows:
-        yield lines
+        yield bytes(lines), n_rows
 
 
 def _line(row: msgspec.Struct) -> bytes:
@@ -137,23 +160,12 @@ def _line(row: msgspec.Struct) -> bytes:
         return _encoder.encode(all_storable(msgspec.to_builtins(row))) + b"\n"
 
 
-def _record_batch(lines: bytearray, schema: Any) -> Any:
-    """Rows as a batch, by way of JSON: `pa.array` would import pandas if that is installed (40 MB, 0.2 s)."""
-    table = pa_json.read_json(
-        pa.BufferReader(lines),
-        read_options=pa_json.ReadOptions(use_threads=False, block_size=len(lines) + 1),
-        parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
-    )
-    return table.combine_chunks().to_batches()[0]
-
-
 @contextmanager
-def _reading(path: Path) -> Iterator[Any]:
-    """Open a table; whatever is wrong with it is raised as RecordError."""
+def reading_table(path: Path) -> Iterator[None]:
+    """Report whatever is wrong with a table as RecordError."""
     try:
-        with pq.ParquetFile(path) as file:
-            yield file
-    except (OSError, ValueError, MemoryError, pa.ArrowException, msgspec.ValidationError) as error:
+        yield
+    except (OSError, ParquetError, MemoryError, msgspec.DecodeError) as error:
         raise RecordError(f"{path}: {why_unreadable(path, f'not a readable table ({error})')}") from None
 
 
@@ -162,23 +174,48 @@ def read_rows(path: Path, row_type: type[_Row]) -> Iterator[_Row]:
 
     Raises: RecordError for a file that is not such a table.
     """
-    kind = ready(row_type)
-    with _reading(path) as file:
-        for group in range(file.num_row_groups):  # one batch never holds rows of two: each may be as large as may be
-            for batch in file.iter_batches(batch_size=BATCH, row_groups=[group]):
-                for row in batch.to_pylist():
-                    yield msgspec.convert(row, kind)
+    decoder = msgspec.json.Decoder(ready(row_type))
+    with reading_table(path):
+        table = ParquetFile(path)
+        columns = _known_columns(table.schema, row_type)
+        for frame in table.frames(columns):
+            for part in frame.iter_slices(BATCH):
+                yield from decoder.decode_lines(_json_lines(part))
+
+
+def _known_columns(schema: polars.Schema, row_type: type[msgspec.Struct]) -> list[str]:
+    """The row's columns that a table has. Raises: ParquetError for one of a type that no row has."""
+    columns = [name for name in row_type.__struct_fields__ if name in schema]
+    for name in columns:
+        if not _is_plain(schema[name]):
+            raise ParquetError(f"its column {name} is of {schema[name]}")
+    return columns
+
+
+def _is_plain(dtype: Any) -> bool:
+    """True for what JSON has; of others, Polars would end the process where it makes JSON of them."""
+    import polars as pl
+
+    if isinstance(dtype, pl.Struct):
+        return all(_is_plain(field.dtype) for field in dtype.fields)
+    if isinstance(dtype, pl.List):
+        return _is_plain(dtype.inner)
+    return dtype.is_integer() or dtype.is_float() or dtype in (pl.Boolean, pl.String, pl.Null)
+
+
+def _json_lines(frame: polars.DataFrame) -> bytes:
+    """Rows as JSON, which is decoded in half the time that Python's objects of them would take."""
+    import polars as pl
+
+    lines = frame.select(pl.struct(pl.all()).struct.json_encode().str.join("\n").cast(pl.Binary))
+    found: bytes = lines.item()
+    return found
 
 
 def read_frames(path: Path) -> Iterator[polars.DataFrame]:
     """The same as frames, one a row group. Raises: RecordError for a file that is no table."""
-    import polars as pl
-
-    with _reading(path) as file:
-        for group in range(file.num_row_groups):
-            frame = pl.from_arrow(file.read_row_group(group))
-            assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
-            yield frame
+    with reading_table(path):
+        yield from ParquetFile(path).frames()
 
 
 def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
@@ -191,21 +228,19 @@ def rows_where(path: Path, row_type: type[_Row], column: str, value: int | str) 
 
     Raises: RecordError for a file that is not such a table.
     """
-    with _reading(path) as file:
-        for group in range(file.num_row_groups):
-            values = file.read_row_group(group, columns=[column]).column(column).to_pylist()
-            if places := [place for place, found in enumerate(values) if found == value]:
-                rows = file.read_row_group(group)
-                for place in places:
-                    yield msgspec.convert(rows.slice(place, 1).to_pylist()[0], ready(row_type))
+    decoder = msgspec.json.Decoder(ready(row_type))
+    with reading_table(path):
+        table = ParquetFile(path)
+        values = table.rows(0, table.n_rows, [column])[column]
+        with reading_parquet():  # a column of another type is compared with nothing
+            places = (values == value).arg_true()
+        columns = _known_columns(table.schema, row_type)
+        for place in places:
+            yield decoder.decode(_json_lines(table.rows(place, 1, columns)))
 
 
 def column_of(path: Path, column: str, most: int) -> list[Any]:
     """The first `most` values of a column. Raises: RecordError for a file that is not such a table."""
-    found: list[Any] = []
-    with _reading(path) as file:
-        for group in range(file.num_row_groups):
-            if len(found) >= most:
-                break
-            found += file.read_row_group(group, columns=[column]).column(column).to_pylist()
-    return found[:most]
+    with reading_table(path):
+        table = ParquetFile(path)
+        return table.rows(0, min(most, table.n_rows), [column])[column].to_list()

@@ -21,6 +21,7 @@ from benchbook.catalog.database import from_stored, predictions
 from benchbook.catalog.indexing import is_as_indexed
 from benchbook.catalog.queries import cursor_of, position_of
 from benchbook.errors import RecordError
+from benchbook.evalsets.parquet_footer import Footer, FooterError
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.folder import Record
 from benchbook.server.operations import Bytes, Request, Stream
@@ -59,15 +60,13 @@ class PredictionTable:
 
     def __init__(self, path: Path, score: str = "correctness") -> None:
         import polars as pl
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
         self._path = path
         self._lock = Lock()  # one block is made at a time: so memory stays small
         try:
             self._stamp = _stamp(path)
-            found = pq.read_metadata(path)
-        except (OSError, ValueError, pa.ArrowException) as error:
+            found = Footer.of(path)
+        except (OSError, FooterError) as error:
             raise self._unreadable(error) from None
         self._starts = _starts(found)
         self._rows = pl.scan_parquet(path, cache=False, glob=False, parallel="none", use_statistics=False).select(
@@ -127,13 +126,12 @@ def _stamp(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _starts(metadata: Any) -> list[int]:
+def _starts(footer: Footer) -> list[int]:
     """The first row of each block, and how many rows there are."""
     starts, n_bytes, n_rows = [0], 0, 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        n_bytes += group.total_byte_size
-        n_rows += group.num_rows
+    for group in footer.groups:
+        n_bytes += group.n_bytes
+        n_rows += group.n_rows
         if n_rows - starts[-1] >= _BLOCK_ROWS or n_bytes >= _BLOCK_BYTES:
             starts.append(n_rows)
             n_bytes = 0
@@ -156,10 +154,9 @@ def _block_of_rows(frame: Any) -> Block:
             text if text is None else _with_own_keys(row, text) for row, text in zip(rows, frame["own"], strict=True)
         )
         rows = pl.Series(own, dtype=pl.String).fill_null(rows)
-    found = rows.to_arrow(compat_level=pl.CompatLevel.oldest())  # one buffer for all of the texts
-    _, ends, texts = found.buffers()  # copied: either one, if kept, would keep both
-    data = b"" if texts is None else bytes(texts.to_pybytes())
-    return Block(data, memoryview(ends.to_pybytes()).cast("q")[: len(found) + 1])
+    data: bytes = rows.str.join("").cast(pl.Binary).item()
+    ends = pl.concat([pl.Series([0]), rows.str.len_bytes().cast(pl.Int64).cum_sum()])
+    return Block(data, memoryview(ends.to_numpy().tobytes()).cast("q"))
 
 
 def _with_own_keys(row: str, text: str) -> str:

@@ -18,7 +18,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import reading_derived, reading_frame
-from benchbook.record.tables import ROW_GROUP
+from benchbook.record.tables import ROW_GROUP, read_frames
 from benchbook.server.operations import Request, Stream, pieces_of
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
@@ -115,11 +115,9 @@ def whole_file(path: Path, name: str) -> Stream:
 
 
 def _batches(table: Path) -> Iterator[list[dict[str, Any]]]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(table) as file:
-        for batch in file.iter_batches(batch_size=ROW_GROUP // 4):
-            yield batch.to_pylist()
+    for frame in read_frames(table):
+        for part in frame.iter_slices(ROW_GROUP // 4):
+            yield part.to_dicts()
 
 
 def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[list[dict[str, Any]]]]:

@@ -26,7 +26,7 @@ from benchbook.evaluators.protocol.evaluation_rows import (
 from benchbook.evaluators.protocol.findings import SameModel
 from benchbook.evaluators.protocol.spec import protocol_v1
 from benchbook.evaluators.protocol.validity import EvaluationSet
-from benchbook.record.tables import arrow_schema
+from benchbook.record.tables import table_schema
 from evaluators.protocol.made_evaluations import JUDGED, TEXT, made_row, reply_text
 
 CELL = CellId("Q1", "A", "t", "o")
@@ -98,7 +98,7 @@ def test_the_method_follows_from_the_models(judge: str, method: str) -> None:
 
 
 def test_rows_fit_a_table() -> None:
-    assert arrow_schema(row_kind(EvaluationRow, protocol_v1())).names[:4] == [
+    assert table_schema(row_kind(EvaluationRow, protocol_v1())).names()[:4] == [
         "question_id",
         "prompt_variant",
         "target_model",
