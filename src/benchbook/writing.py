@@ -25,7 +25,7 @@ from benchbook.system.layer import PathLock
 
 def cant_be_written(path: Path, error: OSError) -> str:
     """The sentence for a file or folder that the system refuses to write."""
-    reason = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own message names the temporary file
+    reason = os.strerror(error.errno) if error.errno else str(error)
     return f"{path}: can't be written ({reason})"
 
 

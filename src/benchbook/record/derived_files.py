@@ -18,7 +18,6 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready, storable_json
 from benchbook.errors import RecordDamagedError, RecordError
-from benchbook.evalsets.parquet import ParquetError, reading_parquet
 from benchbook.locks import locked_folder
 from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
@@ -36,7 +35,6 @@ from benchbook.record.reading import (
     why_unreadable,
 )
 from benchbook.record.state import JournalState
-from benchbook.record.tables import writer_version
 from benchbook.text import shorten
 from benchbook.writing import cant_be_written, temporary_folder, write_file
 
@@ -74,6 +72,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 def told_by_journal(state: JournalState, derived: dict[str, str]) -> dict[str, Any]:
     """The part of every manifest that follows from the journal; `derived` holds the other derived files' hashes."""
+    from benchbook.record.tables import writer_version  # loads the room of eval sets, as the one below
+
     started, ended = state.started, state.ended or state.interrupted
     return {
         "run_id": started.run_id,
@@ -322,6 +322,8 @@ def tables_put_last(target: Path) -> Iterator[Path]:
 @contextmanager
 def reading_frame(path: Path) -> Iterator[None]:
     """Report whatever Polars finds wrong with a record's table as RecordError, also where it panics."""
+    from benchbook.evalsets.parquet import ParquetError, reading_parquet
+
     try:
         with reading_parquet():
             yield

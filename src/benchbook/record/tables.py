@@ -12,7 +12,6 @@ import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -39,6 +38,8 @@ _encoder = msgspec.json.Encoder()
 
 def writer_version() -> str:
     """The version of the writer, on which a table's bytes depend besides its rows."""
+    from importlib.metadata import version  # loads much; Polars itself, still more
+
     return f"polars {version('polars')}"
 
 

@@ -189,7 +189,7 @@ def write_comparison_parquet(report: ComparisonReport, path: Path) -> Path:
     """Write the items of every pair to `path`, whole or not at all. Raises: RecordError."""
     import polars as pl
 
-    from benchbook.record.tables import write_frame  # loads Arrow
+    from benchbook.record.tables import write_frame
 
     frame = pl.concat([comparison_frame(pair) for pair in report.found.pairs])
     write_frame(path, frame, synced=False, compression_level=1, statistics=False)
