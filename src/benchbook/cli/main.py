@@ -91,8 +91,7 @@ def _of_the_system(error: OSError) -> tuple[str, int]:
 
 
 def _save_memory() -> None:
-    """Have Arrow give memory back, and the collector look less often at long-lived objects: this process is ours."""
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    """Have the collector look less often at long-lived objects: this process is ours."""
     gc.set_threshold(10_000, 20, 50)
 
 

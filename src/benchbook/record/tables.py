@@ -28,7 +28,8 @@ from benchbook.writing import written_whole
 if TYPE_CHECKING:
     import polars
 
-BATCH = 256  # rows that exist as Python objects at once, where a table is read
+BATCH = 512  # rows whose JSON is held at once
+BATCH_BYTES = 1 << 20  # of it, at which a batch ends with fewer rows
 ROW_GROUP = 4_096
 ROW_GROUP_BYTES = 8 << 20  # of its rows' JSON, at which a group ends with fewer rows
 
@@ -76,7 +77,7 @@ def _column_type(hint: Any) -> Any:
 def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgspec.Struct]) -> None:
     """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
     schema = table_schema(row_type)
-    write_row_groups(path, schema, (_frame(schema, *group) for group in _groups(rows)))
+    write_row_groups(path, schema, _row_groups(schema, rows))
 
 
 def write_row_groups(path: Path, schema: polars.Schema, frames: Iterable[polars.DataFrame]) -> None:
@@ -87,14 +88,6 @@ def write_row_groups(path: Path, schema: polars.Schema, frames: Iterable[polars.
             writer.add(frame)
             del frame  # before the next is made
         writer.end(schema)
-
-
-def _frame(schema: polars.Schema, lines: bytes, n_rows: int) -> polars.DataFrame:
-    import polars as pl
-
-    frame = pl.read_ndjson(lines, schema=schema, batch_size=n_rows)
-    assert len(frame) == n_rows  # noqa: S101 - a line a row
-    return frame
 
 
 def write_frame(path: Path, frame: polars.DataFrame, *, synced: bool = True, **how: Any) -> None:
@@ -140,16 +133,33 @@ class _GroupWriter:
         self._at += len(data)
 
 
-def _groups(rows: Iterable[msgspec.Struct]) -> Iterator[tuple[bytes, int]]:
-    """The JSON lines of ROW_GROUP rows at a time, or of as many as come to ROW_GROUP_BYTES, and how many these are."""
+def _row_groups(schema: polars.Schema, rows: Iterable[msgspec.Struct]) -> Iterator[polars.DataFrame]:
+    """Frames of ROW_GROUP rows, or of as many as come to ROW_GROUP_BYTES."""
+    import polars as pl
+
+    parts: list[polars.DataFrame] = []
+    n_rows = n_bytes = 0
+    for lines, n_lines in _batches(rows):
+        parts.append(pl.read_ndjson(lines, schema=schema, batch_size=n_lines))
+        n_rows, n_bytes = n_rows + n_lines, n_bytes + len(lines)
+        assert sum(map(len, parts)) == n_rows  # noqa: S101 - a line a row
+        if n_rows >= ROW_GROUP or n_bytes >= ROW_GROUP_BYTES:
+            whole, parts, n_rows, n_bytes = pl.concat(parts), [], 0, 0
+            yield whole
+            del whole
+    if parts:
+        yield pl.concat(parts)
+
+
+def _batches(rows: Iterable[msgspec.Struct]) -> Iterator[tuple[bytes, int]]:
+    """The JSON lines of BATCH rows at a time, or of as many as come to BATCH_BYTES, and how many these are."""
     lines, n_rows = bytearray(), 0
     for row in rows:
         lines += _line(row)
         n_rows += 1
-        if n_rows == ROW_GROUP or len(lines) >= ROW_GROUP_BYTES:
-            whole, n_whole, lines, n_rows = bytes(lines), n_rows, bytearray(), 0
-            yield whole, n_whole
-            del whole
+        if n_rows == BATCH or len(lines) >= BATCH_BYTES:
+            yield bytes(lines), n_rows
+            lines, n_rows = bytearray(), 0
     if n_rows:
         yield bytes(lines), n_rows
 
