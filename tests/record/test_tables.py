@@ -162,6 +162,7 @@ def test_row_groups_are_bounded_in_rows_and_bytes(tmp_path: Path, count: int, te
 
 def test_long_texts_end_a_batch_and_its_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the texts are, no more of them is held at once than a batch and one row."""
+    monkeypatch.setattr(tables, "BATCH_BYTES", 1_000)
     monkeypatch.setattr(tables, "ROW_GROUP_BYTES", 1_000)
     path = tmp_path / "rows.parquet"
     write_table(path, Row, (Row(n=n, text="x" * 400) for n in range(7)))
