@@ -34,7 +34,9 @@ def test_a_scored_run_has_its_spread_over_items(tmp_path: Path) -> None:
 def test_a_rubrics_run_has_means_spread_over_repeats_and_tokens(tmp_path: Path) -> None:
     """`always_good` takes 22 tokens an answer."""
     with running(always_good) as server:
-        record = run(tmp_path, server, items=2, repeats=3, model_input_price=Decimal(1), model_output_price=Decimal(2)).record
+        record = run(
+            tmp_path, server, items=2, repeats=3, model_input_price=Decimal(1), model_output_price=Decimal(2)
+        ).record
     lines = summary(record)
     assert "Accuracy, mean of 0 to 2: 2.000 (n = 6)" in lines
     assert "Tokens per fully correct answer: 22" in lines

@@ -18,6 +18,7 @@ import click
 
 from benchbook.cli.commands import LazyGroup
 from benchbook.errors import BenchbookError, OutputError
+from benchbook.system.panics import hide_panics
 
 EXIT_GOOD, EXIT_NO, EXIT_USAGE, EXIT_BROKEN = 0, 1, 2, 3
 
@@ -42,6 +43,7 @@ def benchbook() -> None:
 def main() -> None:
     """Run the console script. Users' mistakes end in one line on standard error, not in a traceback."""
     _save_memory()
+    hide_panics()
     prepare_streams()
     if "_BENCHBOOK_COMPLETE" in os.environ:
         importlib.import_module("benchbook.cli.completion")  # how Bash is answered

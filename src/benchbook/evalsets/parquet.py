@@ -1,25 +1,20 @@
 """Reads Parquet a part at a time, whoever wrote it: whatever is wrong with a file is one error.
 
-Polars reads the pages, once the file's footer was looked at. At some damaged pages it panics, of which Rust tells
-standard error at length: that is held back.
+Polars reads the pages, once the file's footer was looked at.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
-from threading import RLock
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from benchbook.evalsets.parquet_footer import Footer, FooterError
 from benchbook.evalsets.parquet_pages import check_pages
+from benchbook.system.panics import panics_hidden
 from benchbook.text import shorten
 
 if TYPE_CHECKING:
@@ -110,44 +105,9 @@ def reading_parquet() -> Iterator[None]:
     import polars as pl
 
     try:
-        with _without_panics():
+        with panics_hidden():
             yield
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise ParquetError(shorten(str(error), 300)) from None
     except pl.exceptions.PanicException:  # its words are of Polars' own code
         raise ParquetError("its pages contradict each other, or its footer") from None
-
-
-_PANIC = re.compile(rb"\n?thread '[^']*' \(?\d*\)? ?panicked at .*", re.DOTALL)
-_descriptor_2 = RLock()
-
-
-@contextmanager
-def _without_panics() -> Iterator[None]:
-    """Keep from standard error what Rust writes there of a panic, and nothing else, while the block runs.
-
-    Rust has no other place for it; so descriptor 2 is another file meanwhile, of which the rest is handed on.
-    """
-    with _descriptor_2, ExitStack() as held:
-        with suppress(OSError):  # no descriptor left, no room, or nothing at 2: then it is said
-            kept = held.enter_context(tempfile.TemporaryFile())
-            before = os.dup(2)
-            held.callback(_put_back, before, kept)
-            _flush()
-            os.dup2(kept.fileno(), 2)
-        yield
-
-
-def _flush() -> None:
-    with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.flush()
-
-
-def _put_back(before: int, kept: IO[bytes]) -> None:
-    _flush()
-    os.dup2(before, 2)
-    os.close(before)
-    with suppress(OSError):
-        kept.seek(0)
-        if rest := _PANIC.sub(b"", kept.read()):
-            os.write(2, rest)

@@ -117,7 +117,7 @@ aggregate = "pass_rat"
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        ("a =", [":1: no TOML: Invalid value; expected lines such as name = \"value\""]),
+        ("a =", [':1: no TOML: Invalid value; expected lines such as name = "value"']),
         ("\nb", [":2: no TOML: Expected '=' after a key in a key/value pair; expected lines such as name = \"value\""]),
         ("a = " + "[" * 5000, [": found values nested too deeply; expected fewer levels"]),
         ("a = 1" + "0" * 5000, [": found a number beyond reading; expected numbers of at most 1000 digits"]),
