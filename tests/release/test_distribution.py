@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from newcomers.four_users import play
 from release.distribution import Built, built, faults_of_sdist, faults_of_wheel, members, tried
 
 WHEEL = dict.fromkeys(
@@ -77,7 +78,11 @@ def test_both_are_built_alike_and_hold_what_they_must(made: Built) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("release")
 def test_the_wheel_works_where_nothing_else_is_installed(made: Built, tmp_path: Path) -> None:
-    """For the Python of these tests; `script/release` tries all that are found."""
+    """For the Python of these tests; `script/release` tries all that are found. Then four new users begin with it:
+    `script/newcomers` says how long each of them waits for a decision."""
     why = tried(Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}", made.wheel, tmp_path)
     if why is not None:
         pytest.skip(f"can't be installed here: {why[-300:]}")
+    desks = play(tmp_path / "venv" / "bin" / "python", tmp_path / "desks")
+    assert [failure for desk in desks for failure in desk.failures] == []
+    assert [desk.user for desk in desks if desk.first_decision_s is None] == []
