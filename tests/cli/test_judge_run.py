@@ -405,3 +405,16 @@ def test_wrong_use_is_told_and_ends_with_2(tmp_path: Path, words: list[str], say
     assert found.returncode == 2, found.stderr
     assert says in found.stderr.decode("utf-8")
     assert b"Traceback" not in found.stderr
+
+
+def test_an_experiment_is_not_ranked_among_answers_and_the_message_says_what_shows_it(folder: Path) -> None:
+    named = benchbook_here("leaderboard", "run", cwd=folder)
+    assert named.returncode == 2
+    assert b"their samples are judges' evaluations of outputs" in named.stderr
+    assert b"`benchbook show RUN` has their targets side by side" in named.stderr
+    (folder / "p.jsonl").write_text('{"item_id": "g1-01", "predicted": "x"}\n', encoding="utf-8")
+    words = ["--evalset", "@golden_v1", "--predictions", "p.jsonl", "--run-id", "a", "--reports", "none"]
+    assert benchbook_here("score", *words, cwd=folder).returncode == 0
+    (folder / "runs" / "run" / "journal").touch()  # the newest again
+    ranked = benchbook_here("leaderboard", "--json", cwd=folder)
+    assert [place["run"] for place in json.loads(ranked.stdout)["places"]] == ["a"]
