@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.sessions import Block, blocks_of, matches, steps_of
+from docs.sessions import Block, blocks_of, matches, stands_in, steps_of
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,23 @@ def test_a_directive_without_a_block_is_refused(tmp_path: Path) -> None:
     page.write_text("<!-- test: exit 3 -->\n\nWords.\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="right in front of a block"):
         blocks_of(page)
+
+
+@pytest.mark.parametrize(
+    ("says", "folder"),
+    [
+        pytest.param(
+            "The commands here run in [`docs/examples`](../examples) of a checkout.", "docs/examples", id="there"
+        ),
+        pytest.param("Try it in the root\nof a checkout:", ".", id="the-root-on-two-lines"),
+        pytest.param("Its files lie in `docs/examples`.", None, id="said-of-files-alone"),
+    ],
+)
+def test_a_reader_stands_where_the_page_says_above_its_first_command(
+    says: str, folder: str | None, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# A page\n\n{says}\n\n```sh\ntrue\n```\n", encoding="utf-8")
+    (block,) = blocks_of(page)
+    assert stands_in(page, block.line) == folder
+    assert stands_in(page, 2) is None
