@@ -21,7 +21,7 @@ class Verified(Verification):
         from benchbook.views.terminal import document_lines
         from benchbook.views.verification import verification_document
 
-        return "\n".join(document_lines(verification_document(self)))
+        return "\n".join(document_lines(verification_document(self))).strip("\n")
 
     def _repr_html_(self) -> str:
         from benchbook.views.fragment import fragment
