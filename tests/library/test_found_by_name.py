@@ -12,7 +12,6 @@ import pytest
 import benchbook as bb
 from benchbook.errors import ConfigError, UsageError
 from library.in_notebooks import ROWS, doubling, kindly
-from support import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +108,3 @@ def test_dir_lists_what_is_for_users_and_nothing_else() -> None:
         dir(bb)
     )
     assert all(getattr(bb, name) is not None for name in dir(bb))
-
-
-def test_the_manual_has_every_name() -> None:
-    page = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
-    assert [name for name in dir(bb) if not name.endswith("_async") and f"bb.{name}" not in page] == []
