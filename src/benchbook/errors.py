@@ -140,7 +140,7 @@ class SeveralFaultsError(UsageError):
 
 
 class Gathering:
-    """What is wrong, gathered, so that all of it is told at once."""
+    """Gathers all that is wrong, so that it is told at once: `with` each look at something, then `raise_any`."""
 
     def __init__(self) -> None:
         self._faults: list[UsageError] = []

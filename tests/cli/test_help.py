@@ -36,7 +36,7 @@ def test_settings_are_listed_in_the_sections_of_the_config_file() -> None:
     assert sections(["judge", "run"])[0] == "What is judged"
 
 
-@pytest.mark.parametrize("words", [["run"], ["score"], ["judge", "run"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["run"], ["score"], ["doctor"], ["judge", "run"]], ids=" ".join)
 def test_no_option_is_left_out_of_the_sections(words: list[str]) -> None:
     command: click.Command = main_group
     for word in words:

@@ -78,6 +78,7 @@ def test_a_note_goes_with_the_next_label(at: Path, tmp_path: Path) -> None:
     (one,) = open_labels(out).state.labels()
     assert (one.note, one.score) == ("=SUM(A1)", 1)
     (row, *_) = csv.DictReader(io.StringIO(good("label", "export", out, "--labeller", "ann"), newline=""))
+    assert json.loads(good("label", "export", out, "--labeller", "ann", "--json"))[0] == row
     assert row["note"] == "'=SUM(A1)"
 
 

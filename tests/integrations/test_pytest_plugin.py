@@ -161,7 +161,7 @@ def test_the_baseline_that_is_set(pytester: pytest.Pytester) -> None:
     new = scored(pytester.path, "new", RIGHT | {"b": "wrong"})
     result = run(pytester, "--benchbook-run", str(new))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: runs: no baseline is set; *"])
+    result.stderr.fnmatch_lines(["ERROR: runs: no baseline is set; *--benchbook-baseline"])
     set_baseline(pytester.path / "runs", open_record(old))
     run(pytester, "--benchbook-run", str(new)).assert_outcomes(passed=3, failed=1)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbook.cli.completion import complete_file
+from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import json_option, print_json
 from benchbook.cli.settings import given_settings, setting_options
 from benchbook.text import one_line, plural, visible
@@ -23,8 +25,14 @@ _UNASKED = ("recorded", "scripted")  # kinds behind which there is nobody
 _WIDTH = 20
 
 
-@click.command()
-@click.argument("config", required=False, metavar="[CONFIG.toml]")
+@click.command(
+    cls=SectionedCommand,
+    examples=(
+        ("benchbook doctor", "say what is installed"),
+        ("benchbook doctor benchbook.toml", "check a config, and ask its model and its judge once each"),
+    ),
+)
+@click.argument("config", required=False, metavar="[CONFIG.toml]", shell_complete=complete_file)
 @setting_options
 @json_option
 @click.pass_context

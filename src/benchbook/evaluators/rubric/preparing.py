@@ -244,7 +244,7 @@ def prepare(config: RunConfig) -> PreparedRun:
 
 @dataclass(frozen=True, slots=True)
 class _FilesRead:
-    """What the files say that a config names."""
+    """The files that a config names, read and checked."""
 
     evalset: EvalSet
     part: SetPart | msgspec.UnsetType
