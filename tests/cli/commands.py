@@ -35,6 +35,7 @@ COMMANDS = (
     "checks init out:new_checks",
     "comment in:runs/b --baseline in:runs/a --out out:comment.md --sarif out:lost.sarif --runs in:runs",
     "compare in:runs/a in:runs/b --html out:c.html --parquet out:c.parquet --runs in:runs",
+    "completion bash",
     "doctor in:config.toml",
     "evalset diff in:items.jsonl in:items5.jsonl",
     "evalset list",
