@@ -103,7 +103,7 @@ _SUSPECT_ID, _SUSPECT_PROMPT, _SUSPECT_NEAR, _FAULTY = 1, 2, 4, 8
 def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
     """Every finding in one eval set, in the order of the lines; those on the whole file come last.
 
-    `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), or rubric (items as `rubric@v1` takes them);
+    `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), or rubric or score (items as `run` and `score` take them);
     None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between: even at 1,000,000
     lines, memory does not depend on their contents.
 
@@ -229,13 +229,15 @@ class _Survey:
         for field, reason in composition_faults(self.composition, self.profile):
             yield Fault(field, "composition", reason)
         if self.profile.free and self._n_lines:
-            yield from self._for_judges()
+            yield from self._unread()
 
-    def _for_judges(self) -> Iterator[Fault]:
+    def _unread(self) -> Iterator[Fault]:
+        """Columns that were likely meant to be read; and what a judge, where there is one, will not see."""
         contents = self._contents.contents()
         for name, reason in unread(contents):
             yield Fault(shorten(name, 40), "unread_column", reason)
-        if contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
+        asks_a_judge = not self.profile.required
+        if asks_a_judge and contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
             yield Fault(None, "unseen_by_judge", unseen)
 
 
