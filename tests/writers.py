@@ -480,6 +480,7 @@ WRITERS = {
 
 # Modules that write, whose writers are tested elsewhere, or need no test.
 ELSEWHERE = {
+    "cli/commands.py": "writes help, and no file",
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
     "system/posix.py": "the moves of `writing.py`",

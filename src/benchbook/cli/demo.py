@@ -13,7 +13,7 @@ from benchbook.text import shorten, visible
 from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
-    from benchbook.cli.demo_parts import Cast, QuotedAnswer, TwoPrompts, Verified
+    from benchbook.cli.demo_parts import Cast, QuotedAnswer, TwoPrompts, ByteChanged
 
 _SHOWN = 88  # characters of an answer
 _CLASSES = {"regressed": "worse", "improved": "better"}
@@ -97,7 +97,7 @@ def _of_the_decision(cast: Cast) -> Iterator[str]:
         yield "\nMost gates hold by their values, and yet it isn't ready: 16 questions can't show it, and it says so."
 
 
-def _of_a_byte(path: object, found: Verified) -> Iterator[str]:
+def _of_a_byte(path: object, found: ByteChanged) -> Iterator[str]:
     yield from _headed(2, "One changed byte")
     yield f"$ benchbook verify {path}"
     yield f"verified: every number follows from {found.n_facts} facts" if found.holds else "does not hold"
@@ -150,7 +150,7 @@ def _has_page() -> bool:
     return find_spec("starlette") is not None and find_spec("uvicorn") is not None
 
 
-def _verification_json(found: Verified) -> dict[str, Any]:
+def _verification_json(found: ByteChanged) -> dict[str, Any]:
     changed = {"changed": found.changed, "findings": found.findings}
     return {"holds": found.holds, "sha256": found.sha256, "changed_copy": changed}
 
@@ -166,6 +166,6 @@ def _more_json(cast: Cast, prompts: TwoPrompts, judging: str, quotes: list[Quote
     }
 
 
-def _refuse_unverified(found: Verified) -> None:
+def _refuse_unverified(found: ByteChanged) -> None:
     if not found.holds:
         raise click.ClickException("the record does not verify; this is a fault of Benchbook")

@@ -74,7 +74,7 @@ def played(config: RunConfig, on_progress: ProgressHandler | None) -> RunResult[
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class ByteChanged:
     """A record held against its facts; and a copy of it, in which `changed` says which byte is another."""
 
     holds: bool
@@ -84,7 +84,7 @@ class Verified:
     findings: list[str]
 
 
-def verified(record: Record) -> Verified:
+def verified(record: Record) -> ByteChanged:
     """The record verified, and a copy of it with one changed byte."""
     from benchbook.evaluators.verify import verify
 
@@ -94,7 +94,7 @@ def verified(record: Record) -> Verified:
         shutil.copytree(record.path, copy)
         place = _change_one_byte(copy)
         findings = [str(finding) for finding in verify(Record(copy)).findings]
-    return Verified(whole.holds, whole.sha256, whole.n_facts, place, findings)
+    return ByteChanged(whole.holds, whole.sha256, whole.n_facts, place, findings)
 
 
 def _change_one_byte(folder: Path) -> str:

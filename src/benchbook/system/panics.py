@@ -1,4 +1,4 @@
-"""What Rust writes to standard error of a panic, held back in a process that is ours: its error is reported anyway.
+"""Rust's words of a panic on standard error, held back in a process that is ours: its error is reported anyway.
 
 Rust has no other place for it. So descriptor 2 is another file meanwhile, which nobody may do to a process of others.
 """

@@ -83,7 +83,7 @@ export interface AnswerCard {
   criteria: CriterionTrial[];
 }
 
-/** A run that is not ranked, since it failed as a whole (A3) or has no score at all; `score` is what it came to. */
+/** A run that is not ranked, since it failed as a whole or has no score at all; `score` is what it came to. */
 export interface Apart {
   run: string;
   model: string | null;
@@ -221,7 +221,7 @@ export interface CarriedFrom {
   n_used: number;
 }
 
-/** An aggregate with every unscored sample taken at 0 and 0, and at 2 and 2 (R6.3). */
+/** An aggregate with every unscored sample taken at 0 and 0, and at 2 and 2. */
 export interface Cases {
   worst: number | null;
   best: number | null;
@@ -234,7 +234,7 @@ export interface CheckCounts {
 }
 
 /**
- * aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed, check by check.
+ * aggregates.json: the scorecard over the items' scores, and beside it what passed, check by check.
  *
  * `intervals` has those of `primary_score`, `pass_rate`, `no_prediction_rate` and of `<check>_mean` for each check;
  * their bounds are null where the run failed.
@@ -318,7 +318,7 @@ export interface ComparedSet {
   leaderboard: Leaderboard | null;
 }
 
-/** A7's diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score. */
+/** A diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score. */
 export interface ContainmentCounts {
   n_a: number;
   n_b: number;
@@ -373,7 +373,7 @@ export interface CorrectedGate {
   reason: string | null;
 }
 
-/** aggregates.json: the scorecard of A4, with the score's interval and the reasons why items missed (A7). */
+/** aggregates.json: the scorecard, with the score's interval and the reasons why items missed. */
 export interface CorrectnessAggregates {
   n_items: number;
   n_scored: number;
@@ -439,10 +439,10 @@ export interface CorrectnessManifest {
 }
 
 /**
- * A cell of the evaluation set with no evaluation (P4, INCOMPLETE_COVERAGE of the set).
+ * A cell of the evaluation set with no evaluation (`INCOMPLETE_COVERAGE` of the set).
  *
  * Where it is merely not there yet, because the judge was not reached (`unanswered`) or not asked so far, it has no
- * flag (R1.3b).
+ * flag.
  */
 export interface CoverageGap {
   question_id: string;
@@ -526,7 +526,7 @@ export interface DecidedBy {
 /**
  * decision.json where there are gates: READY, NOT_READY or INCONCLUSIVE, and why, the most important first.
  *
- * `release_ready` is the rule by the values alone (R6.2); under a rubric before derivation 3 it was true for READY
+ * `release_ready` is the rule by the values alone; under a rubric before derivation 3 it was true for READY
  * alone.
  */
 export interface Decision {
@@ -796,7 +796,7 @@ export interface FindingRow {
   message: string;
 }
 
-/** One gate: its value, its value in the worst and best case (R6.3), and the margin to its limit. */
+/** One gate: its value, its value in the worst and best case, and the margin to its limit. */
 export interface Gate {
   aggregate: string;
   direction: "at_least" | "at_most";
@@ -863,7 +863,7 @@ export interface HistoryRow {
   marks: string;
 }
 
-/** Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (A7's diagnosis). */
+/** Counts of histories. `by` says what a 1 means: `correct` (in most repeats), or `contained` (in the answer). */
 export interface HistorySummary {
   by: "contained" | "correct";
   runs: string[];
@@ -873,7 +873,7 @@ export interface HistorySummary {
 }
 
 /**
- * aggregates.json: the scorecard of A4 over the items that have a score, and beside it what passed.
+ * aggregates.json: the scorecard over the items that have a score, and beside it what passed.
  *
  * `intervals` has those of `primary_score` and `pass_rate`. `scorers` has each of the log's, by name.
  */
@@ -997,7 +997,7 @@ export interface Interval {
   warnings: string[];
 }
 
-/** R7.3: how often the repeats of an item agree. */
+/** How often the repeats of an item agree. */
 export interface ItemAgreement {
   n_items: number;
   same_answer: number;
@@ -1057,7 +1057,7 @@ export interface ItemsPage {
 }
 
 /**
- * The run as it would be with this judge alone; rates and means are those of SPEC R4, with those of the criteria
+ * The run as it would be with this judge alone; rates and means are those of every run, with those of the criteria
  * that the rubric shows.
  */
 export interface JudgeAlone {
@@ -1400,7 +1400,7 @@ export interface MetWords {
   rationale: string | null;
 }
 
-/** How many evaluations there are by one method, and what became of them (P4.2: the invalid ones are counted). */
+/** How many evaluations there are by one method, and what became of them (the invalid ones are counted, too). */
 export interface MethodCounts {
   method: string;
   n: number;
@@ -1563,7 +1563,7 @@ export interface PartSaid {
  * A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
  * the best itself.
  *
- * `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's (R1.3a); `note`
+ * `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's; `note`
  * says so, and whether the run has come to its end.
  */
 export interface Place {
@@ -1599,7 +1599,7 @@ export interface PredictionsOfRun {
   next_cursor: string | null;
 }
 
-/** There is no per-item table, and no row is made up (A6). */
+/** There is no per-item table, and no row is made up. */
 export interface PredictionsUnavailable {
   status: "unavailable";
   run_id: string;
@@ -1629,7 +1629,7 @@ export interface Problem {
   detail: string | null;
 }
 
-/** aggregates.json: the counts, and the analysis of P6. */
+/** aggregates.json: the counts, and the analysis. */
 export interface ProtocolAggregates {
   spec: string;
   n_outputs: number;
@@ -1724,7 +1724,7 @@ export interface Reasons {
   entries: string[];
 }
 
-/** A decision that is refused, because metadata is missing (R7.1). */
+/** A decision that is refused, because metadata is missing. */
 export interface RefusedDecision {
   decision: null;
   release_ready: false;
@@ -1732,7 +1732,7 @@ export interface RefusedDecision {
   words: HeadlineWords;
 }
 
-/** R7.3: mean and standard deviation over the repeats of one aggregate; null for fewer than two. */
+/** Mean and standard deviation over the repeats of one aggregate; null for fewer than two. */
 export interface RepeatSummary {
   aggregate: string;
   per_repeat: (number | null)[];
@@ -1747,7 +1747,7 @@ export interface Retest {
   kappa: Record<string, Agreement>;
 }
 
-/** The aggregates of R4. Rates and means are null where nothing was counted; latencies in milliseconds. */
+/** The aggregates. Rates and means are null where nothing was counted; latencies in milliseconds. */
 export interface RubricAggregates {
   n_samples: number;
   n_scored: number;
@@ -1773,7 +1773,7 @@ export interface RubricAggregates {
   evaluator_error_rate: number | null;
 }
 
-/** manifest.json: who, what, when, with what (SPEC R7.1), and the hash that names the record. */
+/** manifest.json: who, what, when, with what, and the hash that names the record. */
 export interface RubricManifest {
   run_id: string;
   timestamp_utc: string;
@@ -1933,7 +1933,7 @@ export interface ScoreSlice {
 }
 
 /**
- * aggregates.json: the scorecard of A4 over the items' scores, and beside it what passed.
+ * aggregates.json: the scorecard over the items' scores, and beside it what passed.
  *
  * `intervals` has those of `primary_score` and `pass_rate`; their bounds are null where the run failed. `unscored` has
  * the most frequent reasons first, `values` the first numbers that were named.
@@ -2033,7 +2033,7 @@ export interface Segment {
   text: string;
 }
 
-/** A diagnostic, apart from all else (P6): how a model scores its own outputs, minus how others score them. */
+/** A diagnostic, apart from all else: how a model scores its own outputs, minus how others score them. */
 export interface SelfMinusCross {
   model: string;
   n_outputs: number;
@@ -2158,7 +2158,7 @@ export interface TargetVariant {
  * None, with a reason, where nobody can say (`WHY_NOT`).
  *
  * `would`: its bound would then `hold`, or the value would `fail` though its interval be allowed for. `n_unscored`
- * samples have no score: whatever `n_in_all` says, they may still move the gate (R6.3).
+ * samples have no score: whatever `n_in_all` says, they may still move the gate.
  */
 export interface ToSettle {
   would: "fail" | "hold" | null;
@@ -2204,7 +2204,7 @@ export interface Unscoreds {
   n_items: number;
 }
 
-/** The share of the judge's replies that could be read (SPEC R3). */
+/** The share of the judge's replies that could be read. */
 export interface Validity {
   n_asked: number;
   n_valid: number;
@@ -2233,7 +2233,7 @@ export interface VarianceSplit {
   warnings: string[];
 }
 
-/** decision.json where there are no gates: how the run itself went, which is no verdict on its score (A3). */
+/** decision.json where there are no gates: how the run itself went, which is no verdict on its score. */
 export interface VerdictOfRun {
   verdict: "fail" | "incomplete" | "pass" | "unavailable";
   reason: string | null;
@@ -2272,6 +2272,7 @@ export interface Gets {
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };
   "/runs/{run_id}/samples/{sample}": { takes: never; answers: SampleDetail };
   "/runs/{run_id}/samples.ndjson": { takes: never; answers: never };
+  "/runs/{run_id}/samples.csv": { takes: never; answers: never };
   "/runs/{run_id}/samples.parquet": { takes: never; answers: never };
   "/runs/{run_id}/predictions.ndjson": { takes: never; answers: never };
   "/runs/{run_id}/predictions/chunks": { takes: never; answers: Submission };
