@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.statistics import percentile_ranks, t_interval, wilson
-from benchbook.statistics.ground import t_quantile
+from benchbook.statistics.distributions import t_quantile
 from benchbook.statistics.planning import n_to_settle_mean, n_to_settle_percentile, n_to_settle_rate
 
 

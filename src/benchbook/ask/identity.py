@@ -160,7 +160,7 @@ def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
     ]
 
 
-_PACKAGES = ("backports.zstd", "httptools", "jiter", "msgspec", "numpy", "polars", "scipy", "uvloop", "xllamacpp")
+_PACKAGES = ("backports.zstd", "httptools", "jiter", "msgspec", "numpy", "polars", "uvloop", "xllamacpp")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _UNRELEASED = re.compile(r"\.dev|\+")  # PEP 440: between two releases, or somebody's own
 

@@ -18,7 +18,7 @@ from benchbook.statistics import (
     mcnemar,
     paired_rates,
 )
-from benchbook.statistics.ground import t_cdf
+from benchbook.statistics.distributions import t_cdf
 
 if TYPE_CHECKING:
     import polars

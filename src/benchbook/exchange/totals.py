@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from benchbook.exchange.log import LogScorer
 from benchbook.statistics.bounded import clustered_jeffreys, jeffreys, rescaled
-from benchbook.statistics.ground import t_quantile
+from benchbook.statistics.distributions import t_quantile
 
 CONFIDENCE = 0.95
 

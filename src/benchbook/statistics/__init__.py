@@ -9,8 +9,8 @@ unit        what is resampled whole: an item, a pair, or a cluster of them.
 seed        where random numbers are drawn, a parameter that the result returns: the same seed, the same result.
 warning     the result stands, but (WARNINGS).
 
-Names load their module when they are first used: what every run needs (`wilson`, `t_interval`, `clustered_mean`,
-`percentile_ranks`) never loads `scipy.stats`.
+Names load their module when they are first used; `wilson`, which every run needs, loads no NumPy. Distributions are our
+own (`distributions`): SciPy, which judges them in tests, need not be installed.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
+from benchbook.statistics.distributions import normal_quantile, t_quantile
 from benchbook.statistics.ground import (
     Basis,
     Estimate,
@@ -26,8 +27,6 @@ from benchbook.statistics.ground import (
     check_confidence,
     check_draws,
     cluster_codes,
-    normal_quantile,
-    t_quantile,
 )
 
 MOST_KINDS = 256  # beyond, one unit spread over so many says nothing

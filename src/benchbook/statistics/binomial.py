@@ -7,18 +7,15 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from benchbook.statistics.clusters import Side, one_sided_bound_of_clusters, worth_of_clusters
+from benchbook.statistics.distributions import beta_quantile, binomial_cdf, binomial_quantile, normal_quantile
 from benchbook.statistics.ground import (
     Basis,
     Estimate,
     RankInterval,
     Values,
     as_values,
-    beta_quantile,
-    binomial_cdf,
-    binomial_quantile,
     check_confidence,
     check_counts,
-    normal_quantile,
 )
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from benchbook.statistics.distributions import normal_cdf, normal_quantile
 from benchbook.statistics.ground import (
     Basis,
     Estimate,
@@ -33,8 +34,6 @@ from benchbook.statistics.ground import (
     check_confidence,
     check_draws,
     cluster_codes,
-    normal_cdf,
-    normal_quantile,
 )
 
 Statistic: TypeAlias = Callable[[Floats], Floats]

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
+from benchbook.statistics.distributions import beta_quantile, normal_quantile, t_quantile
 from benchbook.statistics.ground import (
     Basis,
     Estimate,
@@ -33,11 +34,8 @@ from benchbook.statistics.ground import (
     Values,
     all_alike,
     as_values,
-    beta_quantile,
     check_confidence,
     cluster_codes,
-    normal_quantile,
-    t_quantile,
 )
 
 

@@ -28,15 +28,8 @@ from math import ceil, fsum, inf, isinf, log, sqrt
 from typing import Literal
 
 from benchbook.statistics.bounded import Design, bounds_of_mean, rescaled
-from benchbook.statistics.ground import (
-    SMALLEST,
-    Basis,
-    Estimate,
-    beta_quantile,
-    check_confidence,
-    normal_quantile,
-    t_quantile,
-)
+from benchbook.statistics.distributions import beta_quantile, normal_quantile, t_quantile
+from benchbook.statistics.ground import SMALLEST, Basis, Estimate, check_confidence
 
 ClusterCounts = Mapping[tuple[int, int, int], float]
 """`(size, sum, sum of squares)` of a cluster, and how many clusters are so; need not be whole, to try other numbers."""

@@ -8,15 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from benchbook.statistics.ground import (
-    FEW_LABELS,
-    Basis,
-    Estimate,
-    check_confidence,
-    check_counts,
-    check_draws,
-    normal_quantile,
-)
+from benchbook.statistics.distributions import normal_quantile
+from benchbook.statistics.ground import FEW_LABELS, Basis, Estimate, check_confidence, check_counts, check_draws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,10 @@
-"""The ground of this room: arguments, checked; results; and distributions.
-
-NumPy is loaded when the first array is made. Distribution functions are those of `scipy.special`, which loads in a
-fraction of the time that `scipy.stats` takes.
-"""
+"""The ground of this room: arguments, checked, and results. NumPy is loaded when the first array is made."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -20,6 +15,8 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "NDArray[np.float64]"
 Ints: TypeAlias = "NDArray[np.intp]"
 Bools: TypeAlias = "NDArray[np.bool_]"
+Numbers: TypeAlias = "float | NDArray[Any]"
+"""One, or an array of them, as NumPy takes them."""
 Values: TypeAlias = "Sequence[float] | NDArray[Any]"
 """Numbers as callers pass them, one a sample."""
 Labels: TypeAlias = "Sequence[Hashable] | NDArray[Any]"
@@ -228,51 +225,3 @@ class Basis:
             n_clusters=self.n_clusters,
             seed=self.seed,
         )
-
-
-_NORMAL = NormalDist()
-
-
-def normal_quantile(probability: float) -> float:
-    return _NORMAL.inv_cdf(probability)
-
-
-def normal_cdf(z: float) -> float:
-    return _NORMAL.cdf(z)
-
-
-def t_quantile(degrees: float, probability: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, probability))
-
-
-def t_cdf(degrees: int, t: float) -> float:
-    from scipy.special import stdtr
-
-    return float(stdtr(degrees, t))
-
-
-def beta_quantile(a: float, b: float, probability: float) -> float:
-    from scipy.special import betaincinv
-
-    return float(betaincinv(a, b, probability))
-
-
-def binomial_cdf(k: int, n: int, p: float) -> float:
-    """P(X <= k); 0 for a negative k."""
-    from scipy.special import bdtr
-
-    return float(bdtr(k, n, p)) if k >= 0 else 0.0
-
-
-def binomial_quantile(probability: float, n: int, p: float) -> int:
-    """The smallest k whose cumulated probability reaches `probability`."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if binomial_cdf(middle, n, p) >= probability:
-            high = middle
-        else:
-            low = middle + 1
-    return low

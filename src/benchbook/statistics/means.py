@@ -13,6 +13,7 @@ from math import sqrt
 from typing import Literal, assert_never
 
 from benchbook.statistics.bounded import clustered_jeffreys, jeffreys, rescaled
+from benchbook.statistics.distributions import t_quantile
 from benchbook.statistics.ground import (
     ROUNDING,
     Basis,
@@ -24,7 +25,6 @@ from benchbook.statistics.ground import (
     check_confidence,
     cluster_codes,
     refuse_nan,
-    t_quantile,
 )
 
 MeanMethod = Literal["t", "bca"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
 
+from benchbook.statistics.distributions import beta_cdfs, beta_quantile, binomial_cdf, normal_quantile
 from benchbook.statistics.ground import (
     ROUNDING,
     Basis,
@@ -16,9 +16,7 @@ from benchbook.statistics.ground import (
     Values,
     all_alike,
     as_pairs,
-    binomial_cdf,
     check_confidence,
-    normal_quantile,
     refuse_nan,
 )
 from benchbook.statistics.means import MeanMethod, mean_interval
@@ -152,7 +150,8 @@ def _fourfold(x: Values, y: Values) -> dict[str, int]:
 
 
 _NODES = 32  # of the quadrature over the share of pairs that differ
-_STEPS = 40  # of the bisection: 2 / 2**40
+_STEPS = 40  # of a bisection, from bounds that are 2 apart
+_CLOSE = 2.0**-_STEPS
 
 
 def paired_rates(only_a: int, only_b: int, n: int, confidence: float = 0.95) -> Estimate:
@@ -179,23 +178,34 @@ class _Table:
 
     def __init__(self, only_a: int, only_b: int, n: int) -> None:
         import numpy as np
-        from scipy.special import betaincinv
 
         self._won = (only_b, only_a + 1), (only_b + 1, only_a)  # the two of the share won, of the pairs that differ
         differing = only_a + only_b
         self._differ = (differing, n - differing + 1), (differing + 1, n - differing)
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-        self._shares = np.concatenate([_at(betaincinv, *one, (nodes + 1) / 2) for one in self._differ])
+        self._shares = np.concatenate([_at(*one, (nodes + 1) / 2) for one in self._differ])
         self._weights = np.concatenate([weights, weights]) / 4  # of 2 each; a half for each of the two
 
     def quantile(self, level: float) -> float:
-        low, high = -1.0, 1.0
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            if self._up_to(middle) >= level:
-                high = middle
+        """By the ITP method (Oliveira and Takahashi 2021): a secant's steps, kept where bisection would end in time.
+
+        On the normal scale, on which the distribution is nearly straight.
+        """
+        low, high, below, above = -1.0, 1.0, *(_normal(end) - _normal(level) for end in (0.0, 1.0))
+        for left in reversed(range(_STEPS + 1)):
+            middle, half = (low + high) / 2, (high - low) / 2
+            if half <= _CLOSE:
+                break
+            secant = (above * low - below * high) / (above - below)
+            inwards = min(max(0.2 * half * half, _CLOSE), abs(middle - secant))
+            moved = secant + (inwards if secant < middle else -inwards)
+            room = _CLOSE * 2.0 ** (left + 1) - half
+            tried = max(middle - room, min(middle + room, moved))
+            found = self._up_to(tried)
+            if found >= level:
+                high, above = tried, _normal(found) - _normal(level)
             else:
-                low = middle
+                low, below = tried, _normal(found) - _normal(level)
         return (low + high) / 2
 
     def _up_to(self, difference: float) -> float:
@@ -208,30 +218,31 @@ class _Table:
 
     def _by_won(self, a: float, b: float, difference: float) -> float:
         import numpy as np
-        from scipy.special import betainc
 
         with np.errstate(divide="ignore", invalid="ignore"):
             won = np.where(self._shares > 0, (1 + difference / self._shares) / 2, np.sign(difference))
-        return float(self._weights @ betainc(a, b, np.clip(won, 0.0, 1.0)))
+        return float(self._weights @ beta_cdfs(a, b, np.clip(won, 0.0, 1.0)))
 
     def _differ_up_to(self, share: float) -> float:
-        from scipy.special import betainc
-
         if share < 0:
             return 0.0
         least, most = self._differ
-        of_least = float(betainc(*least, min(share, 1.0))) if least[0] else 1.0
-        of_most = float(betainc(*most, min(share, 1.0))) if most[1] else float(share >= 1)
+        of_least = float(beta_cdfs(*least, min(share, 1.0))) if least[0] else 1.0
+        of_most = float(beta_cdfs(*most, min(share, 1.0))) if most[1] else float(share >= 1)
         return (of_least + of_most) / 2
 
 
-def _at(quantile: Callable[..., Floats], a: float, b: float, levels: Floats) -> Floats:
+def _normal(probability: float) -> float:
+    return normal_quantile(max(1e-16, min(probability, 1 - 1e-16)))
+
+
+def _at(a: float, b: float, levels: Floats) -> Floats:
     """Quantiles of a beta distribution, or of the point at 0 or 1 that it becomes without one of its parameters."""
     import numpy as np
 
     if not a:
         return np.zeros(_NODES)
-    return np.asarray(quantile(a, b, levels)) if b else np.ones(_NODES)
+    return np.array([beta_quantile(a, b, level) for level in levels.tolist()]) if b else np.ones(_NODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

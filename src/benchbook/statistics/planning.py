@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite, sqrt
 
 from benchbook.statistics.bounded import Design, bounds_of_mean
-from benchbook.statistics.ground import binomial_cdf, check_confidence, check_counts, normal_quantile, t_quantile
+from benchbook.statistics.distributions import binomial_cdfs_along, normal_quantile, t_quantile
+from benchbook.statistics.ground import Floats, check_confidence, check_counts
 
 _MOST_LISTED = 20_000  # pairs; beyond, the closed form and the test's own power are one
 _DENT = 8
@@ -92,19 +93,15 @@ def _least_pairs(differing: float, won: float, start: int, power: float, alpha: 
 def _power_of(differing: float, won: float, most: int, alpha: float) -> Callable[[int], float]:
     """The mid-p test's power, as a function of the number of pairs up to `most` + a few."""
     import numpy as np
-    from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
     m = np.arange(most + _DENT + 1)
     fewest = np.array(_largest_rejected(most + _DENT, alpha))
-    is_able = fewest >= 0
-    k = np.where(is_able, fewest, 0)
-    rejected = np.where(is_able, bdtr(k, m, won) + bdtrc(np.maximum(m - k - 1, 0), m, won), 0.0)
+    rejected = binomial_cdfs_along(fewest, m, won) + binomial_cdfs_along(
+        fewest, m, 1 - won
+    )  # `b` wins too few, or too many
 
     def power(n: int) -> float:
-        some = m[: n + 1]
-        ways = gammaln(n + 1) - gammaln(some + 1) - gammaln(n - some + 1)
-        likely = np.exp(ways + xlogy(some, differing) + xlog1py(n - some, -differing))
-        return float(likely @ rejected[: n + 1])
+        return float(_shares(n, differing) @ rejected[: n + 1])
 
     return power
 
@@ -112,14 +109,32 @@ def _power_of(differing: float, won: float, most: int, alpha: float) -> Callable
 def _largest_rejected(most: int, alpha: float) -> list[int]:
     """For 0 to `most` pairs that differ, the largest number won that the test takes for too few; -1 for none.
 
-    One pair more leaves it where it is, or moves it by one.
+    One pair more leaves it where it is, or moves it by one. So do the binomial probabilities that go with it, which for
+    few pairs are exact.
     """
     found, k = [], -1
+    up_to, following = 0.0, 1.0  # the probabilities of at most k, and of k + 1
     for differing in range(most + 1):
-        if binomial_cdf(k + 1, differing, 0.5) + binomial_cdf(k, differing, 0.5) <= alpha:
+        if 2 * up_to + following <= alpha:
             k += 1
+            up_to += following
+            following = following * (differing - k) / (k + 1)
         found.append(k)
+        up_to -= following * (k + 1) / (2 * (differing - k))
+        following = following * (differing + 1) / (2 * (differing - k))
     return found
+
+
+def _shares(n: int, p: float) -> Floats:
+    """The binomial probabilities of 0 to `n`, from the ratio of each to the one before."""
+    import numpy as np
+
+    if p == 1:
+        return np.repeat([0.0, 1.0], [n, 1])
+    k = np.arange(1, n + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((n + 1 - k) / k * (p / (1 - p))))])
+    shares = np.exp(logs - logs.max())
+    return np.asarray(shares / shares.sum())
 
 
 def sample_size_paired_mean(
@@ -239,7 +254,6 @@ def n_to_settle_percentile(
     None where no number up to MOST_VALUES does.
     """
     import numpy as np
-    from scipy.special import bdtr
 
     check_counts(within, n)
     check_confidence(confidence)
@@ -249,10 +263,11 @@ def n_to_settle_percentile(
     for start in range(max(at_least, 1), MOST_VALUES + 1, _BLOCK):
         sizes = np.arange(start, min(start + _BLOCK, MOST_VALUES + 1))
         kept = sizes * within // n  # as large a share keeps the limit
-        if above:  # the lower rank is beyond them: fewer than `tail` of samples have so few values below the quantile
-            found = bdtr(kept, sizes, q) < tail
-        else:  # the upper rank is among them
-            found = np.where(kept > 0, bdtr(np.maximum(kept - 1, 0), sizes, q), 0.0) >= 1 - tail
+        # Above: the lower rank is beyond them, for fewer than `tail` of samples have so few values below the quantile.
+        # Else the upper rank is among them.
+        ranks = kept if above else kept - 1
+        below = binomial_cdfs_along(ranks, sizes, q)
+        found = below < tail if above else below >= 1 - tail
         if found.any():
             return int(sizes[found.argmax()])
     return None

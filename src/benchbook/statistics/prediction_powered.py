@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from benchbook.statistics.bounded import Design, bounds_of_mean
+from benchbook.statistics.distributions import normal_quantile, t_quantile
 from benchbook.statistics.ground import (
     FEW_LABELS,
     Estimate,
@@ -16,8 +17,6 @@ from benchbook.statistics.ground import (
     as_pairs,
     as_values,
     check_confidence,
-    normal_quantile,
-    t_quantile,
 )
 
 

@@ -19,6 +19,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 
 from benchbook.statistics.bounded import worth
+from benchbook.statistics.distributions import binomial_cdf, normal_quantile, t_cdfs
 from benchbook.statistics.ground import (
     FEW_CLUSTERS,
     Basis,
@@ -32,7 +33,6 @@ from benchbook.statistics.ground import (
     as_values,
     check_confidence,
     cluster_codes,
-    normal_quantile,
 )
 
 _HAIR = 1e-12  # scores that differ by rounding alone are ties
@@ -142,21 +142,18 @@ def _holm_of_pairs(p: Floats) -> Floats:
 
 def _mid_p(table: Floats) -> Floats:
     """The mid-p of every two columns of 0 and 1, as in `mcnemar`."""
-    from scipy.special import bdtr
-
     passes = np.abs(table)
     both = passes.T @ passes
     alone = passes.sum(axis=0)[:, None] - both  # only the row's run passes
     differing, fewer = alone + alone.T, np.minimum(alone, alone.T)
-    up_to = bdtr(fewer, differing.astype(np.intp), 0.5)
-    below = np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), differing.astype(np.intp), 0.5), 0.0)
-    return np.asarray(np.where(differing == 0, 1.0, np.minimum(1.0, up_to + below)))
+    of_pairs = np.stack([fewer, differing]).reshape(2, -1).astype(np.intp)
+    counts, places = np.unique(of_pairs, axis=1, return_inverse=True)
+    tails = [binomial_cdf(k, n, 0.5) + binomial_cdf(k - 1, n, 0.5) for k, n in counts.T.tolist()]
+    return np.asarray(np.minimum(1.0, np.array(tails)[places.ravel()])).reshape(fewer.shape)
 
 
 def _t_p(table: Floats, codes: Ints, n_units: int) -> Floats:
     """The p of every two columns' mean difference, with `bounded_difference`'s spread, from products of columns."""
-    from scipy.special import stdtr
-
     n_runs = table.shape[1]
     if n_units < 2:
         return np.ones((n_runs, n_runs))
@@ -166,7 +163,7 @@ def _t_p(table: Floats, codes: Ints, n_units: int) -> Floats:
     center = difference * size / (size + 1)
     squares = size * (spread + (difference - center) ** 2) + 0.5 * ((1 - center) ** 2 + (1 + center) ** 2)
     t = np.abs(center) / np.sqrt(squares / ((size + 1) * (size + 2)))
-    return np.asarray(np.minimum(1.0, np.maximum(2 * stdtr(degrees, -t), _least_p(table, codes, n_units))))
+    return np.asarray(np.minimum(1.0, np.maximum(2 * t_cdfs(degrees, -t), _least_p(table, codes, n_units))))
 
 
 def _designs(deviations: Floats, codes: Ints, n_units: int) -> tuple[Floats, Floats, Floats]:
@@ -219,14 +216,46 @@ def rank_correlation(a: Values, b: Values, confidence: float = 0.95) -> RankCorr
     if reason is not None:
         tau, rho = (Basis(n, confidence, method).nothing(reason) for method in ("kendall_tau_b", "spearman"))
         return RankCorrelation(kendall_tau_b=tau, spearman=rho)
-    from scipy.stats import kendalltau, spearmanr
-
+    of_ranks = float(np.corrcoef(_mean_ranks(x), _mean_ranks(y))[0, 1])
     return RankCorrelation(
-        kendall_tau_b=_by_fisher(float(kendalltau(x, y).statistic), n, 4, lambda _: 0.437, confidence, "kendall_tau_b"),
-        spearman=_by_fisher(
-            float(spearmanr(x, y).statistic), n, 3, lambda rho: 1 + rho * rho / 2, confidence, "spearman"
-        ),
+        kendall_tau_b=_by_fisher(_tau_b(x, y), n, 4, lambda _: 0.437, confidence, "kendall_tau_b"),
+        spearman=_by_fisher(of_ranks, n, 3, lambda rho: 1 + rho * rho / 2, confidence, "spearman"),
     )
+
+
+def _mean_ranks(x: Floats) -> Floats:
+    """Each value's rank; those that are alike share the mean of theirs."""
+    _, places, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
+
+
+def _tau_b(x: Floats, y: Floats) -> float:
+    """Pairs in the same order less those in opposite order, over the root of (pairs not tied in x) (not tied in y)
+    (Kendall 1945), in the time of a sort (Knight 1966)."""
+    order = np.lexsort((y, x))
+    ranks = np.unique(y[order], return_inverse=True)[1]
+    pairs, opposite = x.size * (x.size - 1) // 2, _inversions(ranks)
+    x_tied, y_tied, both_tied = _tied_pairs(x), _tied_pairs(y), _tied_pairs(np.stack([x, y]))
+    same = pairs - x_tied - y_tied + both_tied - opposite
+    return (same - opposite) / sqrt(pairs - x_tied) / sqrt(pairs - y_tied)
+
+
+def _tied_pairs(values: Floats) -> int:
+    counts = np.unique(values, axis=-1, return_counts=True)[1]
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _inversions(ranks: Ints) -> int:
+    """Pairs of which the first is larger: bit by bit, among those that are alike in the bits above."""
+    found = 0
+    for bit in reversed(range(int(ranks.max()).bit_length())):
+        ranks = ranks[np.argsort(ranks >> (bit + 1), kind="stable")]
+        is_one = (ranks >> bit) & 1
+        ones = np.cumsum(is_one)
+        starts = np.searchsorted(ranks >> (bit + 1), ranks >> (bit + 1))  # of those alike
+        before = ones - np.where(starts > 0, ones[starts - 1], 0)
+        found += int(before[is_one == 0].sum())
+    return found
 
 
 def _why_not(x: Floats, y: Floats) -> str | None:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from benchbook.statistics.distributions import normal_cdf
 from benchbook.statistics.ground import (
     Bools,
     Floats,
@@ -20,7 +21,6 @@ from benchbook.statistics.ground import (
     as_pairs,
     as_values,
     check_draws,
-    normal_cdf,
     refuse_nan,
     sums_by_cluster,
 )
