@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from benchbook.ask.limits import Stop
 from benchbook.errors import ConfigError
 from benchbook.record.facts import Reply
+
+if TYPE_CHECKING:
+    from benchbook.ask.limits import Stop
 
 # 2024-08-06, 20240806, or a month and day at the end: -0613.
 _DATED = re.compile(

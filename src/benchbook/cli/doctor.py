@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +52,8 @@ def doctor(ctx: click.Context, /, config: str | None, as_json: bool, **options: 
     }
     given = given_settings(options)
     if config is not None or given:
+        import asyncio
+
         found |= asyncio.run(_check(config, given))
     if as_json:
         print_json(found)

@@ -104,8 +104,8 @@ def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
     """Every finding in one eval set, in the order of the lines; those on the whole file come last.
 
     `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), rubric (items as `run` takes them) or score (as
-    `score` does); None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between: even at 1,000,000
-    lines, memory does not depend on their contents.
+    `score` does); None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between: even
+    at 1,000,000 lines, memory does not depend on their contents.
 
     Raises: UsageError for an unknown profile, and if the file can't be read.
     """
@@ -229,15 +229,13 @@ class _Survey:
         for field, reason in composition_faults(self.composition, self.profile):
             yield Fault(field, "composition", reason)
         if self.profile.free and self._n_lines:
-            yield from self._unread()
+            yield from self._for_judges()
 
-    def _unread(self) -> Iterator[Fault]:
-        """Columns that were likely meant to be read; and what a judge, where there is one, will not see."""
+    def _for_judges(self) -> Iterator[Fault]:
         contents = self._contents.contents()
         for name, reason in unread(contents):
             yield Fault(shorten(name, 40), "unread_column", reason)
-        asks_a_judge = not self.profile.required
-        if asks_a_judge and contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
+        if contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
             yield Fault(None, "unseen_by_judge", unseen)
 
 

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import msgspec
 
 from benchbook.ask.requests import plan_sha256
-from benchbook.ask.roles import RoleSettings
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import Opened, Prepared
 from benchbook.errors import NoReleaseGatesError, UsageError
 from benchbook.evaluators.correctable import Correctable
 from benchbook.record.derived_files import Discrepancy
@@ -25,6 +23,8 @@ from benchbook.specs import load_spec
 if TYPE_CHECKING:
     import polars
 
+    from benchbook.ask.roles import RoleSettings
+    from benchbook.ask.starting import Opened, Prepared
     from benchbook.evaluators.experiments import Experiment, JudgedTexts
     from benchbook.evaluators.panels import PanelAnalysis
 

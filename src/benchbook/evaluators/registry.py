@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import RunResult, prepared_to_ask, resume, start
-from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, Gathering, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedTypes, Evaluator
 from benchbook.evaluators.settings import RUN_SPEC, is_spec_folder
@@ -23,6 +21,8 @@ from benchbook.specs.folders import SPEC_FILE, kind_of_spec
 from benchbook.text import nearest, shorten
 
 if TYPE_CHECKING:
+    from benchbook.ask.starting import RunResult
+    from benchbook.ask.work import ProgressHandler
     from benchbook.evaluators.answers.evaluator import AnswersEvaluator
     from benchbook.evaluators.answers.metric import Metric
     from benchbook.evaluators.scorers.scorer import Scorer
@@ -211,6 +211,8 @@ def checked_settings(evaluator: Evaluator, values: Mapping[str, Any], source: st
         wrong.add(error)
         if (rest := evaluator.settings_that_hold(values)) is not None:
             with wrong:
+                from benchbook.ask.starting import prepared_to_ask
+
                 prepared_to_ask(evaluator, rest)
         wrong.raise_any()
         raise
@@ -226,6 +228,8 @@ async def start_run(
 
     Raises: as `ask.starting.start`.
     """
+    from benchbook.ask.starting import start
+
     return await start(evaluator_asked_for(config.spec), config, on_progress, source, on_begun)
 
 
@@ -236,4 +240,6 @@ async def resume_run(
     scorer: Scorer | None = None,
 ) -> RunResult[Any]:
     """Go on with a record of any evaluator where its journal ends. Raises: as `evaluator_of`, `ask.starting.resume`."""
+    from benchbook.ask.starting import resume
+
     return await resume(evaluator_of(record, scorer), record, changes, on_progress)
