@@ -13,7 +13,7 @@ from benchbook.text import shorten, visible
 from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
-    from benchbook.cli.demo_parts import Cast, QuotedAnswer, TwoPrompts, ByteChanged
+    from benchbook.cli.demo_parts import ByteChanged, Cast, QuotedAnswer, TwoPrompts
 
 _SHOWN = 88  # characters of an answer
 _CLASSES = {"regressed": "worse", "improved": "better"}

@@ -103,9 +103,9 @@ _SUSPECT_ID, _SUSPECT_PROMPT, _SUSPECT_NEAR, _FAULTY = 1, 2, 4, 8
 def validate(path: str | Path, profile: str | None = None) -> Iterator[Finding]:
     """Every finding in one eval set, in the order of the lines; those on the whole file come last.
 
-    `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), rubric (items as `run` takes them) or score (as
-    `score` does); None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between: even
-    at 1,000,000 lines, memory does not depend on their contents.
+    `profile` is golden-v1, eval_v1 or eval_v2 (composition too, SPEC A9), rubric (items as `run` takes them) or score
+    (as `score` does); None: items by SPEC A8. The file is read twice, and about 40 bytes per line are held in between:
+    even at 1,000,000 lines, memory does not depend on their contents.
 
     Raises: UsageError for an unknown profile, and if the file can't be read.
     """
