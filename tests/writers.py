@@ -494,7 +494,7 @@ ELSEWHERE = {
     "server/running.py": "makes the folder of records, and no file",
     "server/comparison_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",
-    "evalsets/parquet.py": "a temporary file, which has no name",
+    "system/panics.py": "a temporary file, which has no name",
     "exchange/batches/batch_file.py": "a temporary file, which has no name",
     "exchange/batches/ids.py": "a temporary database, which has no name",
     "evalsets/extraction.py": "a temporary file, which has no name",

@@ -68,7 +68,8 @@ def test_findings_are_lines_with_file_line_field_and_code(tmp_path: Path) -> Non
 def test_a_set_that_only_says_less_is_told_whom_it_is_for(tmp_path: Path) -> None:
     path = a_set(tmp_path, {"id": "a", "prompt": "P?", "expected_answer": "x"})
     done = call("evalset", "validate", path)
-    assert done.stderr.endswith("It lacks what `benchbook score` asks for, and fits `benchbook run`.\n")
+    assert done.stderr.endswith("`benchbook run` takes it as it is.\n`benchbook score` takes it as it is.\n")
+    assert call("evalset", "validate", "--as", "score", path).returncode == 0
 
 
 def test_several_files_are_told_apart_and_one_error_is_enough(tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def test_the_shipped_sets_are_listed() -> None:
 
 
 def test_a_set_for_run_is_not_answered_with_an_error_for_each_item(tmp_path: Path) -> None:
-    """It lacks what `score` asks for in each of its items: three are named, the others counted."""
+    """It lacks fields in each of its items: three are named, the others counted."""
     rows = [json.dumps({"id": f"i{n}", "prompt": f"What is {n}?"}) for n in range(1_000)]
     (tmp_path / "items.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     found = benchbook_here("evalset", "validate", "items.jsonl", cwd=tmp_path)
@@ -191,5 +192,7 @@ def test_a_set_for_run_is_not_answered_with_an_error_for_each_item(tmp_path: Pat
     missing = [line for line in lines if "expected_answer" in line]
     assert missing[3] == "expected_answer: 997 more items have none [missing_field]"
     assert len(missing) == 4
-    assert found.stderr.decode().endswith("It lacks what `benchbook score` asks for, and fits `benchbook run`.\n")
+    assert found.stderr.decode().endswith(
+        "`benchbook run` takes it as it is.\n`benchbook score` takes it not, and --as score says why.\n"
+    )
     assert benchbook_here("evalset", "validate", "items.jsonl", "--as", "rubric", cwd=tmp_path).returncode == 0

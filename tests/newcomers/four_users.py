@@ -51,7 +51,7 @@ def engineer(desk: Desk) -> None:
     with serving({row["question"]: row["answer"] for row in rows}) as url:
         desk.benchbook("--help", says="run")
         desk.benchbook("doctor", says="openai")
-        desk.benchbook("evalset", "validate", "questions.csv", says="did you mean expected_answer")
+        desk.benchbook("evalset", "validate", "--as", "rubric", "questions.csv", says="did you mean expected_answer")
         desk.write("questions.csv", _csv(rows).replace("answer", "expected_answer", 1))  # the heading
         both = ["--model", f"openai/{MODEL}@2026-11", "--judge", f"openai/{JUDGE}@2026-11"]
         where = ["--model-base-url", url, "--judge-base-url", url]
@@ -77,7 +77,7 @@ def researcher(desk: Desk) -> None:
         for n in range(60)
     ]
     desk.write("sums.jsonl", _jsonl(items))
-    desk.benchbook("evalset", "validate", "sums.jsonl")
+    desk.benchbook("evalset", "validate", "--as", "score", "sums.jsonl")
     for step, wrong_every in ((100, 2), (200, 4), (300, 20)):
         said = [
             {"id": item["id"], "prediction": "0" if n % wrong_every == 1 else str(item["expected_answer"])}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchbook.evalsets.evalset import EvalSetDifference
     from benchbook.evalsets.findings import Code, Finding, Severity
 
-_PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric")
+_PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric", "score")
 _KINDS = ("answer_correctness", "rubric")
 
 
@@ -35,7 +35,8 @@ def evalset() -> None:
     "--as",
     "profile",
     type=click.Choice(_PROFILES),
-    help="What the set has to be made of; by default any number of items, each with the fields of `score`.",
+    help="What the set has to be made of: rubric as `run` takes it, score as `score` does, or one of those that ship; "
+    "by default any number of items, each with all fields of these.",
 )
 @json_option
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for editors and CI.")
@@ -61,10 +62,12 @@ def validate(ctx: click.Context, files: tuple[str, ...], profile: str | None, as
         ctx.exit(exit_code(findings))
     errors = _print_findings(found, most_missing=None if profile else _MOST_MISSING)
     if profile is None and errors == {"missing_field"}:
-        faults = (one for file in files for one in findings_of(_path_of(file), "rubric"))
-        fits = not any(one.severity == "error" for one in faults)
-        run = "fits `benchbook run`" if fits else "does not fit `benchbook run` either (--as rubric says why)"
-        click.echo(f"It lacks what `benchbook score` asks for, and {run}.", err=True)
+        click.echo("Without --as, each item needs all fields of the sets that Benchbook ships.", err=True)
+        for command, as_ in (("run", "rubric"), ("score", "score")):
+            faults = (one for file in files for one in findings_of(_path_of(file), as_))
+            fits = not any(one.severity == "error" for one in faults)
+            how = "as it is" if fits else f"not, and --as {as_} says why"
+            click.echo(f"`benchbook {command}` takes it {how}.", err=True)
     ctx.exit(int(bool(errors)))
 
 

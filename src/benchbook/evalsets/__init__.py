@@ -3,7 +3,7 @@
 eval set    a file of items: JSON lines, or a table. Not: dataset, test set.
 item        one line of it: a prompt and the expected answer. Not: example, case, question.
 finding     a remark of the validator about a line, or about the file. Not: issue, violation.
-profile     a named rule for the make-up of a set: golden-v1, eval_v1, eval_v2, rubric.
+profile     a named rule for the make-up of a set: golden-v1, eval_v1, eval_v2, rubric, score.
 prediction  an output that was made elsewhere and is read from a file (source 004's word).
 
 The validator is `benchbook.evalsets.validate.validate`; predictions are in `benchbook.evalsets.predictions`.

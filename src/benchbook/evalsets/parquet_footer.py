@@ -31,7 +31,7 @@ class FooterError(ValueError):
     """No Parquet file, or one whose parts contradict each other."""
 
 
-class Column(NamedTuple):
+class ColumnChunk(NamedTuple):
     """A column of a row group: where its pages begin, how many bytes these take, and how many values they have."""
 
     start: int
@@ -44,7 +44,7 @@ class RowGroup(NamedTuple):
 
     n_rows: int
     n_bytes: int
-    columns: list[Column]
+    columns: list[ColumnChunk]
 
 
 class Footer:
@@ -153,7 +153,7 @@ def _group(group: Struct, leaves: list[bool], file_size: int) -> RowGroup:
         if (n_values != n_rows and not in_list) or n_values > _most_values(n_packed):
             raise FooterError(f"a column has {n_values} values in {n_rows} rows and {n_packed} bytes")
         n_all_packed += n_packed
-        found.append(Column(min(places), n_packed, n_values))
+        found.append(ColumnChunk(min(places), n_packed, n_values))
     if not 0 <= n_rows <= _most_values(n_all_packed) or n_bytes < 0:
         raise FooterError(f"a row group has {n_rows} rows in {n_all_packed} bytes")
     return RowGroup(n_rows, n_bytes, found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from benchbook.evalsets.parquet_footer import Column, FooterError, Struct, decoded
+from benchbook.evalsets.parquet_footer import ColumnChunk, FooterError, Struct, decoded
 
 _KIND, _UNPACKED, _PACKED = 1, 2, 3
 _DATA, _DICTIONARY, _DATA_2 = 5, 7, 8  # which of these a header has
@@ -18,7 +18,7 @@ _LONGEST_HEAD = 1 << 16
 _UNSUSPICIOUS, _MOST_TIMES = 1 << 26, 1_000  # of a page, unpacked
 
 
-def check_pages(file: BinaryIO, columns: list[Column]) -> None:
+def check_pages(file: BinaryIO, columns: list[ColumnChunk]) -> None:
     """Go from header to header through columns of a row group. Raises: FooterError."""
     for column in columns:
         at, end, n_values = column.start, column.start + column.n_packed, 0

@@ -26,7 +26,7 @@ from benchbook.evalsets.set_contents import stands_in
 from benchbook.specs import load_spec
 from benchbook.text import quoted, shorten
 
-PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric")
+PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric", "score")
 
 _SPEC_ID = "answer_correctness@v1"
 _COUNTED = ("section", "category", "difficulty")
@@ -42,6 +42,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     absent: tuple[str, ...] = ()
     warned: tuple[str, ...] = ()
     free: bool = False
+    required: tuple[str, ...] = ()
 
 
 class Composition(msgspec.Struct):
@@ -143,7 +144,7 @@ def field_order(field: str | None) -> int:
 
 
 def _field_faults(item: Mapping[str, Any], repeated: Mapping[str, str], profile: Profile) -> Iterator[Fault]:
-    required = _REQUIRED_FREE if profile.free else _REQUIRED
+    required = (*_REQUIRED_FREE, *profile.required) if profile.free else _REQUIRED
     if item.get(MESSAGES) is not None:  # a conversation is sent as it is: its transcript stands in for a prompt
         required = tuple(field for field in required if field != "prompt")
     for field in FIELDS:

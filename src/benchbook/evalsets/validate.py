@@ -229,13 +229,15 @@ class _Survey:
         for field, reason in composition_faults(self.composition, self.profile):
             yield Fault(field, "composition", reason)
         if self.profile.free and self._n_lines:
-            yield from self._for_judges()
+            yield from self._unread()
 
-    def _for_judges(self) -> Iterator[Fault]:
+    def _unread(self) -> Iterator[Fault]:
+        """Columns that were likely meant to be read; and what a judge, where there is one, will not see."""
         contents = self._contents.contents()
         for name, reason in unread(contents):
             yield Fault(shorten(name, 40), "unread_column", reason)
-        if contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
+        asks_a_judge = not self.profile.required
+        if asks_a_judge and contents.n_items and not self._has_criteria and (unseen := lacking(contents)) is not None:
             yield Fault(None, "unseen_by_judge", unseen)
 
 

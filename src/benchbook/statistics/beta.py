@@ -196,7 +196,7 @@ def excess_of(a: Numbers, b: Numbers, x: Numbers) -> Any:
 
 
 def _lost(p: Numbers, q: Numbers, product: Numbers) -> Any:
-    """What p * q is beyond `product`, its rounded value."""
+    """The rest of p * q beyond `product`, its rounded value."""
     (high_p, low_p), (high_q, low_q) = _halves(p), _halves(q)
     return ((high_p * high_q - product) + high_p * low_q + low_p * high_q) + low_p * low_q
 
