@@ -170,3 +170,15 @@ def test_functions_of_one_name_are_kept_apart(tmp_path: Path) -> None:
 
     ids = [bb.run(evalset=ROWS, model=saying(text), judge=judge, runs=tmp_path).manifest.model_id for text in "xy"]
     assert len(set(ids)) == 2
+
+
+def test_a_function_that_tells_no_tokens_is_told_how_and_may_declare_it(tmp_path: Path) -> None:
+    rows = [{"id": "a", "prompt": "P?", "expected_answer": "x"}]
+    asked = {"evalset": rows, "model": lambda prompt: "x", "judge": judge, "runs": tmp_path}
+    plain = bb.run(**asked, run_id="plain", reports=None)
+    assert "The function returns no token counts" in str(plain)
+    declared = bb.run(**asked, unmeasured=["tokens"], run_id="declared", reports=None)
+    assert "token counts" not in str(declared)
+    assert declared.decision.decision == "INCONCLUSIVE"
+    with pytest.raises(ConfigError, match="latency; expected only with recorded outputs"):
+        bb.run(**asked, unmeasured=["latency", "tokens"], run_id="timed", reports=None)

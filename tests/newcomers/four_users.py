@@ -160,16 +160,17 @@ def judge(prompt):
 
 async def cells():
     rows = [{"id": f"n{n}", "prompt": one, "expected_answer": a} for n, (one, a) in enumerate(ANSWERS.items())]
-    run = bb.run(evalset=rows, model=model, judge=judge, run_id="mine")
+    run = bb.run(evalset=rows, model=model, judge=judge, unmeasured=["tokens"], run_id="mine")
+    assert run.decision.decision == "INCONCLUSIVE", run  # never better where tokens were not measured
     print(run)
     assert "<" in run._repr_html_()
     assert run.samples.height == 70
     assert bb.load("mine").verify().holds
-    other = bb.run(evalset=rows, model=lambda prompt: "7", judge=judge, run_id="other")
+    other = bb.run(evalset=rows, model=lambda prompt: "7", judge=judge, unmeasured=["tokens"], run_id="other")
     print(bb.compare("mine", "other"))
     assert {"run", "score", "judge", "label", "calibrate", "leaderboard", "audit", "load", "compare"} <= set(dir(bb))
-    again = await bb.run_async(evalset=rows, model=model, judge=judge, run_id="again")
-    assert again.decision.verdict == run.decision.verdict
+    again = await bb.run_async(evalset=rows, model=model, judge=judge, unmeasured=["tokens"], run_id="again")
+    assert again.decision.decision == run.decision.decision
 
 
 asyncio.run(cells())

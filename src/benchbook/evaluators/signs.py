@@ -22,6 +22,9 @@ _THOUGHTS = re.compile(
     re.IGNORECASE,
 )
 
+_FUNCTIONS_TOLD = 4  # the derivation since which a function is told apart from a server
+_WITH_TOKENS = '{"text": …, "input_tokens": …, "output_tokens": …}'
+
 
 class AnswerSigns:
     """Counts answers by what they show, while their samples go by. `done` is what was done with them: `judged`."""
@@ -75,6 +78,11 @@ class AnswerSigns:
             yield (
                 f"The recorded outputs tell no {' and no '.join(lacking)}, {why}. If that was never measured, declare "
                 f"it: unmeasured = [{names}]."
+            )
+        elif "tokens" in lacking and self._model.provider == "python" and self._derivation >= _FUNCTIONS_TOLD:
+            yield (
+                f"The function returns no token counts, {why}. Return them beside the text ({_WITH_TOKENS}), or "
+                'declare that they are not measured: unmeasured = ["tokens"].'
             )
         elif "tokens" in lacking:
             yield f"No usage came from the model's server: tokens are not measured, {why}."

@@ -6,6 +6,7 @@ import msgspec
 
 from benchbook.ask.identity import check_code_is_named, code_version
 from benchbook.ask.model_id import check_pinned, parse_model_id
+from benchbook.ask.providers.in_process import KIND as FUNCTION
 from benchbook.ask.roles import RoleSettings, judge_roles
 from benchbook.ask.settings import judge_names as panel_names
 from benchbook.errors import ConfigError, Gathering
@@ -46,7 +47,10 @@ def check_settings(config: RunConfig, spec: RubricSpec, wrong: Gathering) -> Non
 
 def _check_unmeasured(config: RunConfig, spec: RubricSpec) -> None:
     spec.without(config.unmeasured)  # refuses what can't be declared
-    asked_for = [name for name in sorted(set(config.unmeasured)) if name != "cost"]  # a price may be lacking anywhere
+    may_lack = {"cost"}  # a price may be lacking anywhere
+    if parse_model_id(config.model, "model").provider == FUNCTION:
+        may_lack.add("tokens")  # it returns a text, as an output that was recorded without them
+    asked_for = sorted(set(config.unmeasured) - may_lack)
     if asked_for and not is_recorded(config):
         raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs: of others it is measured")
 
