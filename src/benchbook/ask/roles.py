@@ -203,10 +203,9 @@ def open_provider(role: RoleSettings) -> Provider:
             file = find_model(model_id.name, config.path, role.called)
             return LocalProvider(file, model_id.name, timeout_ms=role.timeout_ms)
         case "scripted":
-            from benchbook.ask.providers.in_process import ScriptedProvider, read_script, shipped_script
+            from benchbook.ask.providers.in_process import ScriptedProvider, read_script
 
-            path = config.path if config.path is not None else shipped_script(model_id.name)
-            return ScriptedProvider(model_id.name, read_script(path, role.called))
+            return ScriptedProvider(model_id.name, read_script(model_id.name, config.path, role.called))
         case "any-llm":
             from benchbook.ask.providers.any_llm import AnyLLMProvider
 
@@ -235,7 +234,7 @@ def check_can_ask(role: RoleSettings) -> None:
         case "scripted":
             from benchbook.ask.providers.in_process import read_script
 
-            read_script(config.path, role.called)
+            read_script(model_id.name, config.path, role.called)
         case "any-llm":
             from benchbook.ask.providers.any_llm import check_vendor
 

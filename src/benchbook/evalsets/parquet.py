@@ -5,6 +5,7 @@ Polars reads the pages, once the file's footer was looked at.
 
 from __future__ import annotations
 
+import io
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from benchbook.evalsets.parquet_footer import Footer, FooterError
 from benchbook.evalsets.parquet_pages import check_pages
 from benchbook.system.panics import panics_hidden
-from benchbook.text import shorten
+from benchbook.text import shorten, storable
 
 if TYPE_CHECKING:
     import polars
@@ -43,7 +44,10 @@ class ParquetFile:
         *self._starts, self.n_rows = accumulate((group.n_rows for group in self.groups), initial=0)
         self._checked: set[int] = set()
         with reading_parquet():
-            self._table = pl.scan_parquet(path, glob=False, use_statistics=False, cache=False)
+            source = (
+                path if storable(str(path)) == str(path) else io.BytesIO(path.read_bytes())
+            )  # Polars takes names in UTF-8
+            self._table = pl.scan_parquet(source, glob=False, use_statistics=False, cache=False)
             self.schema = self._table.collect_schema()
 
     def rows(self, start: int, n_rows: int, columns: Sequence[str | polars.Expr] | None = None) -> polars.DataFrame:

@@ -70,7 +70,9 @@ def test_which_key_is_sent(
 @pytest.mark.parametrize(
     ("which", "says"),
     [
-        pytest.param(settings("openai"), "model_api_key_env: found OPENAI_API_KEY, which is not set", id="no-key"),
+        pytest.param(
+            settings("openai"), "model_base_url: found no address, so OpenAI itself would be asked", id="no-key"
+        ),
         pytest.param(
             settings("openai", of="judge", api_key_env="MY_KEY", base_url="http://h/v1"),
             "judge_api_key_env: found MY_KEY, which is not set",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.ask.providers.calls import Answer, CallFailed
-from benchbook.ask.providers.in_process import ScriptedProvider, read_script, shipped_script
+from benchbook.ask.providers.in_process import ScriptedProvider, read_script
 from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.ask.work import run_async
 from benchbook.errors import ConfigError
@@ -23,7 +23,7 @@ def script(folder: Path, *replies: dict[str, Any]) -> Path:
 
 def ask(path: Path, prompt: str) -> Answer:
     async def main() -> Answer:
-        provider = ScriptedProvider("m", read_script(str(path), "model"))
+        provider = ScriptedProvider("m", read_script("m", str(path), "model"))
         try:
             return await provider.ask(chat_body("m", prompt, {}))
         finally:
@@ -83,7 +83,7 @@ def test_a_script_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "script.json"
     path.write_bytes(data)
     with pytest.raises(ConfigError, match=r"judge_path: found .*script\.json"):
-        read_script(str(path), "judge")
+        read_script("j", str(path), "judge")
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,13 @@ def test_a_script_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     [("shop-assistant", True), ("shop-judge", True), ("../scripts/shop-judge", False), ("", False)],
 )
 def test_a_shipped_script_is_found_by_its_models_name(name: str, is_shipped: bool) -> None:
-    path = shipped_script(name)
-    assert (path is not None) == is_shipped
-    if path is not None:
-        assert read_script(path, "model")[-1].contains == ""  # it answers whatever it is asked
+    if is_shipped:
+        assert read_script(name, None, "model")[-1].contains == ""  # it answers whatever it is asked
+        return
+    with pytest.raises(ConfigError, match="model_path: found nothing"):
+        read_script(name, None, "model")
 
 
 def test_a_folder_is_no_script(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="model_path"):
-        read_script(str(tmp_path), "model")
+        read_script("m", str(tmp_path), "model")

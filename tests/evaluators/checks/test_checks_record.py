@@ -400,7 +400,7 @@ def test_scores_of_0_and_1_have_no_other_question(tmp_path: Path) -> None:
             "expected contains@v1, which is near; or the folder of a rubric, or of checks, of your own",
         ),
         ("rubric@v1", ConfigError, "rubric@v1 is of `benchbook run`"),
-        ("./nowhere", UsageError, "nowhere: there is no such folder; `benchbook checks init NAME`"),
+        ("./nowhere", UsageError, "nowhere: there is no such folder; `benchbook rubric init NAME`"),
     ],
 )
 def test_an_evaluator_that_there_is_not(spec: str, kind: type[Exception], words: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.comparison.compared import compare
 from benchbook.comparison.records import compared_run
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.registry import evaluator_of, resume_run
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
@@ -234,7 +234,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 def test_a_rubric_needs_a_judge(tmp_path: Path) -> None:
     spec = written(tmp_path / "tone@v2")
-    with pytest.raises(ConfigError, match="judge"):
+    with pytest.raises(UsageError, match="run: judge: found nothing"):
         bb.run(evalset=str(write_items(tmp_path / "items.jsonl", 1)), model="openai/m@1", spec=spec)
 
 

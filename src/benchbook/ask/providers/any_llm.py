@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -39,7 +40,7 @@ _NAME_OF_KEY = re.compile("KEY|TOKEN")  # some vendors have a project's id there
 
 def check_vendor(name: str, setting: str) -> tuple[str, str]:
     """The vendor and the model that a name has. Raises: ConfigError; UsageError where the extra is not installed."""
-    if importlib.util.find_spec("any_llm") is None:
+    if (sys.modules.get("any_llm") or importlib.util.find_spec("any_llm")) is None:
         raise UsageError("provider any-llm needs an extra: pip install 'benchbook[any-llm]'")
     vendor, colon, model = name.partition(":")
     if not colon:

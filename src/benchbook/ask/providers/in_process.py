@@ -166,17 +166,13 @@ class _Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _SHIPPED = Path(__file__).with_name("scripts")
 
 
-def shipped_script(name: str) -> str | None:
-    """The file of a script that Benchbook ships, by its model's name; None where it ships none of that name."""
-    return next((str(file) for file in _SHIPPED.glob("*.json") if file.stem == name), None)
-
-
-def read_script(path: str | None, setting: str) -> list[_ScriptedReply]:
-    """The entries of a script.
+def read_script(name: str, path: str | None, setting: str) -> list[_ScriptedReply]:
+    """The entries of a script: of the file that was named, else of the one that Benchbook ships under this name.
 
     Raises: ConfigError.
     """
-    if path is None:
+    shipped = (str(file) for file in _SHIPPED.glob("*.json") if file.stem == name)
+    if path is None and (path := next(shipped, None)) is None:
         raise ConfigError(setting_of(setting, "path"), "nothing", "a file with scripted replies (provider scripted)")
     try:
         return msgspec.json.decode(Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf"), type=ready(_Script)).replies
