@@ -44,9 +44,8 @@ class ParquetFile:
         *self._starts, self.n_rows = accumulate((group.n_rows for group in self.groups), initial=0)
         self._checked: set[int] = set()
         with reading_parquet():
-            source = (
-                path if storable(str(path)) == str(path) else io.BytesIO(path.read_bytes())
-            )  # Polars takes names in UTF-8
+            has_a_name = storable(str(path)) == str(path)  # Polars takes those in UTF-8 alone
+            source = path if has_a_name else io.BytesIO(path.read_bytes())
             self._table = pl.scan_parquet(source, glob=False, use_statistics=False, cache=False)
             self.schema = self._table.collect_schema()
 

@@ -12,7 +12,7 @@ from benchbook.evaluators.exact import as_float, ratio
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
-from benchbook.statistics import Agreement, cohens_kappa, krippendorff_alpha
+from benchbook.statistics.ground import Agreement
 
 
 class JudgeAlone(Made, frozen=True, kw_only=True):
@@ -108,6 +108,8 @@ class PanelAgreement:
 
     def alpha(self) -> dict[str, Agreement]:
         """The agreement of all judges together, by criterion."""
+        from benchbook.statistics import krippendorff_alpha  # loads NumPy
+
         return {
             name: krippendorff_alpha(
                 one.given,
@@ -134,6 +136,8 @@ class PanelAgreement:
         )
 
     def _kappa(self, criterion: JudgesScores, a: int, b: int) -> Agreement:
+        from benchbook.statistics import cohens_kappa  # loads NumPy
+
         one, other, clusters = criterion.given[a], criterion.given[b], criterion.clusters
         both = [place for place, pair in enumerate(zip(one, other, strict=True)) if None not in pair]
         return cohens_kappa(

@@ -19,12 +19,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchbook.statistics.agreement import Agreement, AgreementMethod, Weights, cohens_kappa, gwet_ac
+    from benchbook.statistics.agreement import AgreementMethod, Weights, cohens_kappa, gwet_ac
     from benchbook.statistics.binomial import clopper_pearson, percentile_interval, percentile_ranks, wilson
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
     from benchbook.statistics.bounded import Widening, bounded_difference, bounded_mean, cluster_widening
     from benchbook.statistics.corrected import CorrectedRate, Stratum, post_stratified_rate, rogan_gladen
-    from benchbook.statistics.ground import REASONS, WARNINGS, Estimate, RankInterval
+    from benchbook.statistics.ground import REASONS, WARNINGS, Agreement, Estimate, RankInterval
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
     from benchbook.statistics.means import (
         Repeats,
@@ -146,7 +146,7 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "agreement": "Agreement AgreementMethod Weights cohens_kappa gwet_ac",
+    "agreement": "AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
     "bounded": "bounded_mean Widening bounded_difference cluster_widening",
     "corrected": "CorrectedRate rogan_gladen Stratum post_stratified_rate",
@@ -164,7 +164,7 @@ _NAMES_BY_MODULE = {
     ),
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
     "binomial": "clopper_pearson wilson percentile_interval percentile_ranks",
-    "ground": "REASONS WARNINGS Estimate RankInterval",
+    "ground": "Agreement REASONS WARNINGS Estimate RankInterval",
     "significance": (
         "PermutationTest paired_permutation_test SignedRanks wilcoxon_signed_rank "
         "AdjustedPValues adjust_p_values tarone_holm"

@@ -19,6 +19,7 @@ import numpy as np
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval, value_of_units
 from benchbook.statistics.distributions import normal_quantile, t_quantile
 from benchbook.statistics.ground import (
+    Agreement,
     Basis,
     Estimate,
     Floats,
@@ -91,14 +92,6 @@ def _weighted_totals(units: Units, kinds: Floats, confidence: float, n_resamples
 Weights = Literal["unweighted", "linear", "quadratic"]
 AgreementMethod = Literal["weighted", "bca"]
 """How the interval is made: by random weights (see above), or by bootstrap BCa, far too sure with few ratings."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement(Estimate):
-    """Agreement beyond chance, at most 1. `observed_agreement` is the share of items (of pairs of ratings, where there
-    are more than two raters) with the same category: shown also where chance leaves nothing to estimate."""
-
-    observed_agreement: float | None
 
 
 def cohens_kappa(

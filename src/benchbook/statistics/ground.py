@@ -167,6 +167,14 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Estimate):
+    """Agreement beyond chance, at most 1. `observed_agreement` is the share of items (of pairs of ratings, where there
+    are more than two raters) with the same category: shown also where chance leaves nothing to estimate."""
+
+    observed_agreement: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankInterval:
     """An interval between two order statistics. Ranks count from 1; None where the sample is too small."""
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from benchbook.statistics.agreement import MOST_KINDS, Agreement, weighted_interval, with_agreement
+from benchbook.statistics.agreement import MOST_KINDS, weighted_interval, with_agreement
 from benchbook.statistics.bootstrap import Statistic, Units, bootstrap_interval
-from benchbook.statistics.ground import Basis, Floats, Ints, Labels, as_values, cluster_codes
+from benchbook.statistics.ground import Agreement, Basis, Floats, Ints, Labels, as_values, cluster_codes
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 _MOST_CELLS = 1_000_000  # a resample sums, over distinct items, tables of values by values

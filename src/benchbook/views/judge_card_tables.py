@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchbook.evaluators.document import Cell, Column, Columns, Kind, Section, Table, Value, table
 from benchbook.labels.calibration_results import AgreementName, Corrected, CorrectedGate, FieldTrial
 from benchbook.labels.carried import CarriedFrom
-from benchbook.labels.judge_card import BetweenPeople, JudgeCard
-from benchbook.statistics import REASONS, WARNINGS, Agreement, Estimate
+from benchbook.statistics.ground import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.gates import rule_words
 from benchbook.views.words import aggregate_word, criterion_word
+
+if TYPE_CHECKING:
+    from benchbook.labels.judge_card import BetweenPeople, JudgeCard
 
 _Scale = tuple[int, int]  # its lowest and its highest number
 
@@ -172,6 +174,8 @@ def confusion_table(confusion: Mapping[str, Mapping[str, int]], who: str, head: 
 
 
 def _agreement(card: JudgeCard) -> Table:
+    from benchbook.labels.judge_card import BetweenPeople  # loads NumPy, of which runs that are shown have no need
+
     sides: list[_Side] = [
         (f"{criterion_word(one.field)}, judge and people (n = {one.n:,})", one.agreement)
         for one in card.calibration.fields

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from benchbook.comparison.compared import Comparison
-from benchbook.comparison.regressions import RegressionCheck
 from benchbook.evaluators.exact import as_float
 from benchbook.text import one_line, visible
 from benchbook.views import numbers
+
+if TYPE_CHECKING:
+    from benchbook.comparison.compared import Comparison
+    from benchbook.comparison.regressions import RegressionCheck
 
 _MAX_CHARS = 4_000  # of one text
 _NOT_XML = re.compile("[\ufffe\uffff]")  # what XML 1.0 forbids beside what `visible` has taken

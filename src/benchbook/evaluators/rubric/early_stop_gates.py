@@ -23,7 +23,6 @@ from benchbook.evaluators.rubric.aggregate_kinds import Aggregate, OfSamples, Pe
 from benchbook.evaluators.rubric.aggregates import table_of
 from benchbook.evaluators.rubric.scoring import RubricScore, SampleOutcome, score_sample
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.statistics.sequences import FiniteBet
 
 _Value = TypeVar("_Value")
 
@@ -158,6 +157,8 @@ class _GateBets:
     """
 
     def __init__(self, gate: Threshold, one: Aggregate, n_items: int, repeats: int) -> None:
+        from benchbook.statistics.sequences import FiniteBet  # loads NumPy
+
         self.aggregate = gate.aggregate
         self.claim: Literal["holds", "fails", "open"] = "open"
         self.after_items: int | None = None

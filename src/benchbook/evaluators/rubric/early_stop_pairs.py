@@ -20,7 +20,6 @@ from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.rubric.early_stop_gates import InOrder, passes_of
 from benchbook.evaluators.rubric.scoring import SampleOutcome
 from benchbook.evaluators.rubric.spec import RubricSpec
-from benchbook.statistics.sequences import FiniteBet
 
 PAIRED_METHOD = "paired_betting"
 
@@ -97,6 +96,8 @@ class PairedStopping:
     """
 
     def __init__(self, order: Sequence[int], repeats: int, error: float, other: OtherRun, spec: RubricSpec) -> None:
+        from benchbook.statistics.sequences import FiniteBet  # loads NumPy
+
         if len(other.passes) != len(order) * other.repeats or set(other.passes) - set("10?"):
             raise ValueError(f"against {other.run_id}: not one of 1, 0 and ? for each of its samples")
         self._items: InOrder[str] = InOrder(order, repeats)
