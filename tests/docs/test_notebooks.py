@@ -8,8 +8,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
+from kernels import execute
 from support import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -32,17 +32,10 @@ def _text(output: Any) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_an_empty_folder(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
-    folder = tmp_path / "here"
-    folder.mkdir()
+def test_a_notebook_runs_from_an_empty_folder(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
-    resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources).execute()
+    execute(notebook, tmp_path)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert [one for one in outputs if one.get("name") == "stderr"] == []
     shown = "\n".join(map(_text, outputs))

@@ -236,7 +236,7 @@ def test_damaged_files_end_no_process_and_nothing_is_said_of_panics(tmp_path: Pa
             at = rng.randrange(footer, len(data)) if rng.random() < 0.5 else rng.randrange(400)
             data[at] = rng.choice((data[at] ^ 1 << rng.randrange(8), 0, 0x7F, 0x80, 0xFF))
         (tmp_path / f"m{number}.parquet").write_bytes(data)
-    done = subprocess.run([sys.executable, "-c", MANY, tmp_path], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", MANY, tmp_path], capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-200:]
     found = [line.split()[1] for line in done.stdout.splitlines()]
     assert len(found) == 400

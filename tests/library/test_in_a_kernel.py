@@ -6,8 +6,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
+from kernels import execute
 from support import ROOT
 
 CELLS = (
@@ -23,20 +23,13 @@ CELLS = (
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     """The outputs of each cell."""
-    folder = tmp_path_factory.mktemp("kernel")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT / "src"))
-        patch.setenv("IPYTHONDIR", str(folder / "ipython"))
-        patch.setenv("JUPYTER_RUNTIME_DIR", str(folder / "runtime"))
-        cells = [nbformat.v4.new_code_cell(one.replace("TESTS", repr(str(ROOT / "tests")))) for one in CELLS]
-        notebook = nbformat.v4.new_notebook(cells=cells)
-        resources = {"metadata": {"path": str(folder)}}
-        NotebookClient(notebook, timeout=120, kernel_name="python3", resources=resources, allow_errors=True).execute()
+    cells = [nbformat.v4.new_code_cell(one.replace("TESTS", repr(str(ROOT / "tests")))) for one in CELLS]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    execute(notebook, tmp_path_factory.mktemp("kernel"), allow_errors=True)
     return [cell.outputs for cell in notebook.cells]
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning")
 def test_a_kernel_shows_what_a_notebook_should(outputs: list[list[Any]]) -> None:
     _, imported, ran, awaited, failed, after = outputs
     assert imported == []
