@@ -183,7 +183,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "Answers that were recorded elsewhere": {
         "outputs": "recorded outputs (JSONL, CSV, Parquet), for a model recorded/name@version",
         "output_columns": "their columns, where they have other names: ours = theirs",
-        "unmeasured": "latency or tokens that recorded outputs never had; a function's tokens; cost without a price",
+        "unmeasured": "latency that recorded outputs never had; tokens that nobody tells; cost where no price is known",
     },
     "Benchmarks and experiments": {
         "benchmark": "refuse models that are not pinned to a version, and ask for three repeats",

@@ -22,7 +22,8 @@ _THOUGHTS = re.compile(
     re.IGNORECASE,
 )
 
-_FUNCTIONS_TOLD = 4  # the derivation since which a function is told apart from a server
+_DECLARABLE = 4  # the derivation since which tokens of any model may be declared unmeasured
+_DECLARE = 'declare it: unmeasured = ["tokens"].'
 _WITH_TOKENS = '{"text": …, "input_tokens": …, "output_tokens": …}'
 
 
@@ -79,13 +80,16 @@ class AnswerSigns:
                 f"The recorded outputs tell no {' and no '.join(lacking)}, {why}. If that was never measured, declare "
                 f"it: unmeasured = [{names}]."
             )
-        elif "tokens" in lacking and self._model.provider == "python" and self._derivation >= _FUNCTIONS_TOLD:
+        elif "tokens" in lacking and self._derivation < _DECLARABLE:
+            yield f"No usage came from the model's server: tokens are not measured, {why}."
+        elif "tokens" in lacking and self._model.provider == "python":
             yield (
                 f"The function returns no token counts, {why}. Return them beside the text ({_WITH_TOKENS}), or "
-                'declare that they are not measured: unmeasured = ["tokens"].'
+                f"{_DECLARE}"
             )
         elif "tokens" in lacking:
-            yield f"No usage came from the model's server: tokens are not measured, {why}."
+            unseen = f"No usage came from the model's server: tokens are not measured, {why}"
+            yield f"{unseen}. If it never comes, {_DECLARE}"
 
     def warnings(self) -> Iterator[str]:
         for (mark, tag), n in sorted(self._marks.items(), key=lambda pair: (-pair[1], pair[0][0])):

@@ -119,10 +119,10 @@ def test_cost_may_be_declared_unmeasured(tmp_path: Path) -> None:
     assert verify(result.record).holds
 
 
-def test_no_other_measure_may_be_where_a_model_is_asked(tmp_path: Path) -> None:
-    spec = written(tmp_path / "own", "at_most = 0.0002\n[measures.tokens]\nat_most = 50")
-    with running(replies) as server, pytest.raises(ConfigError, match="tokens; expected only with recorded outputs"):
-        run(tmp_path, server, 1, spec=spec, reports=None, unmeasured=("cost", "tokens"))
+def test_latency_may_not_be_where_a_model_is_asked(tmp_path: Path) -> None:
+    spec = written(tmp_path / "own", "at_most = 0.0002\n[measures.latency]\nat_most = 50")
+    with running(replies) as server, pytest.raises(ConfigError, match="latency; expected only with recorded outputs"):
+        run(tmp_path, server, 1, spec=spec, reports=None, unmeasured=("cost", "latency"))
     assert config(tmp_path, server, 1).unmeasured == ()
 
 

@@ -288,6 +288,22 @@ def test_an_answer_beside_the_outputs_is_not_taken_for_one(tmp_path: Path) -> No
     assert [row.candidate_answer for row in rows(result)] == ["said 0", "said 1", "said 2"]
 
 
-def test_unmeasured_is_for_recorded_outputs_alone(tmp_path: Path) -> None:
+def test_latency_is_unmeasured_of_recorded_outputs_alone(tmp_path: Path) -> None:
     with running(always_good) as server, pytest.raises(ConfigError, match="only with recorded outputs"):
         run(tmp_path, server, unmeasured=("latency",))
+
+
+def test_a_server_without_usage_may_be_declared(tmp_path: Path) -> None:
+    """Without tokens no sample passes; declared, they are left out, and the decision is never better than open."""
+
+    def untold(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return {name: one for name, one in always_good(role, n, request).items() if name != "usage"}
+
+    with running(untold) as server:
+        plain = run(tmp_path, server, 2)
+        declared = run(tmp_path, server, 2, unmeasured=("tokens",), run_id="declared")
+    assert [row.passed for row in rows(plain)] == [False, False]
+    assert 'unmeasured = ["tokens"]' in plain.derived.aggregates.warnings[0]
+    assert [row.passed for row in rows(declared)] == [True, True]
+    assert declared.derived.decision.decision == "INCONCLUSIVE"
+    assert verify(declared.record).holds

@@ -6,7 +6,6 @@ import msgspec
 
 from benchbook.ask.identity import check_code_is_named, code_version
 from benchbook.ask.model_id import check_pinned, parse_model_id
-from benchbook.ask.providers.in_process import KIND as FUNCTION
 from benchbook.ask.roles import RoleSettings, judge_roles
 from benchbook.ask.settings import judge_names as panel_names
 from benchbook.errors import ConfigError, Gathering
@@ -18,6 +17,8 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.settings import RunConfig
 
 DEFAULT_ERROR = 0.05  # of until_decided
+
+_MAY_LACK_ANYWHERE = {"cost", "tokens"}  # nobody knows a price, and servers without `usage` tell no tokens
 
 
 def check_settings(config: RunConfig, spec: RubricSpec, wrong: Gathering) -> None:
@@ -47,10 +48,7 @@ def check_settings(config: RunConfig, spec: RubricSpec, wrong: Gathering) -> Non
 
 def _check_unmeasured(config: RunConfig, spec: RubricSpec) -> None:
     spec.without(config.unmeasured)  # refuses what can't be declared
-    may_lack = {"cost"}  # a price may be lacking anywhere
-    if parse_model_id(config.model, "model").provider == FUNCTION:
-        may_lack.add("tokens")  # it returns a text, as an output that was recorded without them
-    asked_for = sorted(set(config.unmeasured) - may_lack)
+    asked_for = sorted(set(config.unmeasured) - _MAY_LACK_ANYWHERE)
     if asked_for and not is_recorded(config):
         raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs: of others it is measured")
 
