@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,31 +72,40 @@ def test_an_error_is_raised_where_it_was_called(tmp_path: Path) -> None:
         asyncio.run(_within(lambda: bb.run(evalset="gone.jsonl", model=doubling, judge=kindly, runs=tmp_path)))
 
 
-def _interrupting(after: int) -> Callable[[str], dict[str, Any]]:
-    """A model during whose call, the first after so many, a person presses Ctrl-C."""
-    n = 0
+Model = Callable[[str], Awaitable[dict[str, Any]]]
 
-    def answer(prompt: str) -> dict[str, Any]:
+
+def _interrupting(after: int) -> tuple[Model, Callable[[Progress], None]]:
+    """A model during whose call, the first after so many, a person presses Ctrl-C; it answers once that was seen, by
+    the handler of progress."""
+    n, seen = 0, asyncio.Event()
+
+    async def answer(prompt: str) -> dict[str, Any]:
         nonlocal n
         n += 1
         if n == after:
             os.kill(os.getpid(), signal.SIGINT)
+            await seen.wait()
         return doubling(prompt)
 
-    return answer
+    def told(progress: Progress) -> None:
+        if progress.stopping:
+            seen.set()
+
+    return answer, told
 
 
 @pytest.mark.parametrize("in_a_loop", [True, False])
 def test_an_interruption_stops_resumably(tmp_path: Path, in_a_loop: bool) -> None:
     handler = signal.getsignal(signal.SIGINT)
-    answering = _interrupting(3)
+    answering, told = _interrupting(3)
 
     def call() -> bb.Run:
-        return bb.score(ROWS, model=answering, max_connections=1, runs=tmp_path, run_id="r")
+        return bb.score(ROWS, model=answering, max_connections=1, runs=tmp_path, run_id="r", on_progress=told)
 
     stopped = asyncio.run(_within(call)) if in_a_loop else call()
     assert stopped.stopped == "interrupted by Ctrl-C"
-    assert stopped.aggregates.n_unanswered
+    assert stopped.aggregates.n_unanswered == 5
     assert signal.getsignal(signal.SIGINT) is handler
     again = bb.resume("r", model=answering, runs=tmp_path)
     assert (again.stopped, again.aggregates.n_correct) == (None, 6)
