@@ -17,6 +17,12 @@ DIGEST = "baf6a787fdffd633537aa2eb51cfd54cb93ff08e28040095462bb63daf552878"
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no silent server."""
+    monkeypatch.setattr("benchbook.ask.model_servers._WITHIN_S", 60.0)
+
+
 @contextmanager
 def answering(reply: bytes, path: str = "/v1/models") -> Iterator[int]:
     """The port of a server that sends `reply` to a GET of `path`, and to anything else a 404."""
