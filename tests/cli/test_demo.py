@@ -51,6 +51,6 @@ def test_the_story_as_json() -> None:
 
 
 def test_without_the_page_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchbook.cli.demo._has_page", lambda: False)
+    monkeypatch.setattr("benchbook.ask.installed.server_is_here", lambda: False)
     found = benchbook_here("demo", "--scripted", "--runs", "elsewhere")
     assert b"pip install 'benchbook[server]' && benchbook serve --runs elsewhere" in found.stdout

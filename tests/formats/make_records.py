@@ -8,10 +8,10 @@ By hand, when the format gets another number, and before the release that has it
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 
@@ -146,13 +146,9 @@ MAKE: Mapping[str, Callable[[], None]] = {
 
 
 def make(name: str, target: Path) -> None:
-    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
+        with chdir(folder):
             MAKE[name]()
-        finally:
-            os.chdir(before)
         shutil.copytree(Path(folder) / "runs" / "run", target)
 
 

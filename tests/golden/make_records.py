@@ -6,11 +6,11 @@ It makes those that are not there yet, and never writes over one: what a record 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -294,13 +294,9 @@ MAKE: Mapping[str, Callable[[], None]] = {
 
 def make(name: str) -> None:
     """The record in a folder of its own, where all paths are relative, then its journal and inputs into the golden."""
-    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
+        with chdir(folder):
             MAKE[name]()
-        finally:
-            os.chdir(before)
         for part in ("journal", "inputs"):
             shutil.copytree(Path(folder) / "runs" / name / part, RECORDS / name / part)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchbook.server.access import TokenFile, default_token_file
-from chromium import CHROMIUM, FLAGS
+from chromium import started_browser
 from ui.making import make_records
 
 
@@ -77,14 +77,8 @@ def ended(process: subprocess.Popen[str]) -> None:
 def browser(server: str, empty_server: str, guarded_server: str) -> Iterator[Any]:
     """For one module: while it is open, this thread has a running event loop, in which the runner can't be run."""
     del server, empty_server, guarded_server  # they come first
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield browser
-        browser.close()
+    with started_browser() as started:
+        yield started
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from benchbook.views.fragment import fragment
 from benchbook.views.markup import DARK, LIGHT
 from benchbook.views.rubric.report import run_document
-from chromium import CHROMIUM, FLAGS
+from chromium import started_browser
 from views.made_up import shown
 from views.test_html import KINDS, TAGS, Page
 
@@ -46,14 +46,8 @@ def test_its_styles_hold_for_it_alone(piece: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed (script/browser)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    with started_browser() as started:
         yield started
-        started.close()
 
 
 _AROUND = """() => {

@@ -28,7 +28,7 @@ from benchbook.views.markup import text
 from benchbook.views.protocol.archive_model import Archive, ArchiveNames, RunLog
 from benchbook.views.protocol.evaluation import Piece, excerpt, fitting, marked_pieces
 from benchbook.views.protocol.page import MAX_OPENED, protocol_page
-from chromium import CHROMIUM, FLAGS
+from chromium import CHROMIUM, FLAGS, started_browser
 from evaluators.protocol.drift_lab import drift_lab_rows
 from evaluators.protocol.made_evaluations import JUDGED, TEXT, made_row
 from views.test_html import TAGS, Page
@@ -230,21 +230,16 @@ def test_a_browser_draws_it(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::EncodingWarning")  # axe reads its own script so
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_can_be_used_by_everybody(tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
-    if CHROMIUM is None:
-        pytest.skip("chromium is not here")
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     rows = [made_row(8), made_row(2, judge="k", quotes=("# Plan", "no", "", "x")), made_row(5, judge="t")]
     place = tmp_path / "page.html"
     opened = page_of(rows)[0].replace('<details class="evaluation"', '<details open class="evaluation"')
     place.write_text(opened, encoding="utf-8")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    with started_browser() as started:
         page = started.new_context(color_scheme=scheme, bypass_csp=True).new_page()
         page.goto(place.as_uri())
         found = Axe().run(page)
-        started.close()
     assert found.violations_count == 0, found.generate_report()
 
 

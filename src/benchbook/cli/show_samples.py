@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ import msgspec
 from benchbook.cli.output import json_text, print_json, terminal_width
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record
-from benchbook.text import quoted, shorten, visible
+from benchbook.text import nearest, quoted, shorten, visible
 
 _MOST_IDS = 10_000  # that a mistyped one is held against
 
@@ -82,8 +81,8 @@ def _unknown(record: Record, ids: str, named: str, *, is_number: bool) -> str:
 
     if is_number:
         return f"{record.path}: no sample {named} was attempted, and no item has this id"
-    near = get_close_matches(named, dict.fromkeys(column_of(record.samples, ids, _MOST_IDS)), n=1)
-    meant = f"did you mean {quoted(near[0])}? " if near else ""
+    near = nearest(named, dict.fromkeys(column_of(record.samples, ids, _MOST_IDS)))
+    meant = "" if near is None else f"did you mean {quoted(near)}? "
     return f"{record.path}: no item {quoted(named)}; {meant}expected an item's id, or a sample's number"
 
 

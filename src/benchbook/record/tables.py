@@ -224,7 +224,7 @@ def _json_lines(frame: polars.DataFrame) -> bytes:
 
 
 def read_frames(path: Path) -> Iterator[polars.DataFrame]:
-    """The same as frames, one a row group. Raises: RecordError for a file that is no table."""
+    """The same as frames, of a few row groups each, or of a part of one. Raises: RecordError for what is no table."""
     with reading_table(path):
         yield from ParquetFile(path).frames()
 
