@@ -492,7 +492,7 @@ ELSEWHERE = {
     "server/starting.py": "a copy of a record's input, by `write_file`",
     "server/child.py": "the log of a run that was started; its record is what counts",
     "server/running.py": "makes the folder of records, and no file",
-    "server/comparison_downloads.py": "a temporary file, which has no name",
+    "server/comparison_downloads.py": "a temporary file",
     "evalsets/evalset.py": "a temporary file, which has no name",
     "system/panics.py": "a temporary file, which has no name",
     "exchange/batches/batch_file.py": "a temporary file, which has no name",

@@ -13,13 +13,14 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from benchbook.catalog.indexing import Indexed
 from benchbook.catalog.queries import find_run
 from benchbook.errors import BenchbookError
 from benchbook.server.access import NOBODY, Principal
 from benchbook.server.audit import Noted, is_noted
+from benchbook.server.compression import IN_THREAD_BYTES, LEAST_BYTES, forms_of, goes_compressed, gzipped
 from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, NotModified, Operation, Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
@@ -36,18 +37,10 @@ from benchbook.server.problems import (
     read_body,
 )
 from benchbook.server.runs import run_answer
+from benchbook.server.sending import head, sent_form, until
 from benchbook.server.services import Services
 from benchbook.text import shorten
 
-_API_POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-_NO_STORE = (b"cache-control", b"no-store")
-_SAFE: tuple[tuple[bytes, bytes], ...] = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"x-frame-options", b"DENY"),
-)
 _LONGEST_TARGET = 16_384  # bytes of a path with its query
 _MOST_BODY_BYTES = 256 << 20  # of all bodies together, as they come and while they are worked on
 _THREADS, _HEAVY = 8, 2
@@ -133,6 +126,10 @@ class App:
             return await asyncio.get_running_loop().run_in_executor(pool, work)
         finally:
             self._n_queued -= 1
+
+    async def packed(self, work: Callable[[], bytes]) -> bytes:
+        """Wait for an answer's compressed form: of a large one it takes so long that others would wait for it."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def pieces(self, stream: Stream) -> AsyncIterator[bytes]:
         """The pieces of a download. Those that are made from rows, which they hold in memory, wait for one another."""
@@ -248,7 +245,8 @@ class _Exchange:
             await services.audit.begin(self._noted_as)
         self._call = Request(services, self.principal, self.values, query, body, self.headers, self.below)
         if self.operation.media == "text/event-stream":
-            await self._stream(self.operation.handler(self._call), None)
+            live = {"cache-control": "no-store", "x-accel-buffering": "no"}
+            await self._stream(self.operation.handler(self._call), live)
             return
         quick = self.operation.quick
         found = quick(self._call) if quick is not None else None
@@ -256,7 +254,7 @@ class _Exchange:
             work = functools.partial(carried_out, self.operation, self._call)
             found = await self._app.in_thread(self.operation, work)
         if isinstance(found, Stream):
-            await self._stream(self._app.pieces(found), found)
+            await self._download(found, self.operation.media)
         else:
             await self._finish(self.operation.status, found, self.operation.media, self._call_headers)
 
@@ -304,10 +302,11 @@ class _Exchange:
             "cache-control": "public, max-age=31536000, immutable" if file.immutable else "no-cache",
             "content-security-policy": PAGE_POLICY,
         }
-        if self.headers.get("if-none-match") == file.etag:
-            await self._finish(HTTPStatus.NOT_MODIFIED, b"", None, headers)
+        known = self.headers.get("if-none-match")
+        if known in forms_of(file.etag):
+            await self._finish(HTTPStatus.NOT_MODIFIED, b"", None, headers | {"etag": known})
         else:
-            await self._finish(HTTPStatus.OK, file.data, file.media, headers)
+            await self._finish(HTTPStatus.OK, file.data, file.media, headers, lambda: file.gzipped)
 
     async def _problem(self, problem: ProblemError) -> None:
         if self._begun:  # too late to say so; the connection is cut, and the answer is not whole
@@ -317,8 +316,15 @@ class _Exchange:
             problem.status, problem_bytes(problem.status, problem.detail), PROBLEM_MEDIA, problem.headers
         )
 
-    async def _finish(self, status: int, data: bytes, media: str | None, headers: Mapping[str, str]) -> None:
-        """Send a whole answer. A write is in the audit log before it goes out."""
+    async def _finish(
+        self,
+        status: int,
+        data: bytes,
+        media: str | None,
+        headers: Mapping[str, str],
+        gzip_of: Callable[[], bytes] | None = None,
+    ) -> None:
+        """Send a whole answer; `gzip_of` has its compressed form. A write is in the audit log before it goes out."""
         self.status = int(status)
         problem = None
         if is_noted(self.method, self.status):
@@ -330,26 +336,33 @@ class _Exchange:
         more = dict(headers)
         if media is not None:
             more["content-type"] = media
+        secret = self._call is not None and bool(self._call.cookies)
+        if len(data) >= LEAST_BYTES and not secret and goes_compressed(media, self.headers, more):
+            pack = gzip_of or functools.partial(gzipped, data)
+            data = pack() if len(data) < IN_THREAD_BYTES else await self._app.packed(pack)
         if status != HTTPStatus.NOT_MODIFIED:
             more["content-length"] = str(len(data))
         await self._begin(more)
         self.n_bytes = 0 if self.method == "HEAD" else len(data)
         await self._send({"type": "http.response.body", "body": b"" if self.method == "HEAD" else data})
 
-    async def _stream(self, pieces: AsyncIterator[bytes], of: Stream | None) -> None:
+    async def _download(self, found: Stream, media: str) -> None:
+        headers = self._call_headers | found.headers
+        try:
+            self.status, found = sent_form(found, media, self.method, self.headers, headers)
+            await self._stream(self._app.pieces(found), headers)
+        finally:
+            if found.file is not None:  # of which nothing may have been read
+                found.file.close()
+
+    async def _stream(self, pieces: AsyncIterator[bytes], headers: Mapping[str, str]) -> None:
         """Send an answer piece by piece; where the client goes away, the work stops."""
-        self.status = HTTPStatus.OK
-        operation = self.operation
-        headers = self._call_headers | {"content-type": operation.media if operation else JSON}
-        if of is None:
-            headers |= {"cache-control": "no-store", "x-accel-buffering": "no"}
-        else:
-            headers |= of.headers
+        self.status = self.status or HTTPStatus.OK
         gone = asyncio.ensure_future(self._gone())
         try:
-            await self._begin(headers)
+            await self._begin(dict(headers) | {"content-type": self.operation.media if self.operation else JSON})
             if self.method != "HEAD":
-                async for piece in _until(pieces, gone):
+                async for piece in until(pieces, gone):
                     self.n_bytes += len(piece)
                     await self._send({"type": "http.response.body", "body": piece, "more_body": True})
             await self._send({"type": "http.response.body", "body": b""})
@@ -364,35 +377,9 @@ class _Exchange:
             pass
 
     async def _begin(self, headers: Mapping[str, str]) -> None:
-        sent: list[tuple[bytes, bytes]] = [*_SAFE]
-        if "content-security-policy" not in headers:
-            sent.append(_API_POLICY)
-        if "cache-control" not in headers:
-            sent.append(_NO_STORE)
-        sent += [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
-        if self._call is not None:
-            sent += [(b"set-cookie", cookie.encode("latin-1")) for cookie in self._call.cookies]
         self._begun = True
-        message: Message = {"type": "http.response.start", "status": self.status, "headers": sent}
-        await self._send(message)
+        await self._send(head(self.status, headers, self._call.cookies if self._call else ()))
 
 
 class _Gone(Exception):  # noqa: N818 - nobody is left to answer
     """The client went away."""
-
-
-async def _until(pieces: AsyncIterator[bytes], gone: asyncio.Future[None]) -> AsyncIterator[bytes]:
-    """The pieces, for as long as the client is there."""
-    source = pieces.__aiter__()
-    while True:
-        coming = asyncio.ensure_future(source.__anext__())
-        await asyncio.wait((coming, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not coming.done():
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
-            return
-        try:
-            piece = coming.result()
-        except StopAsyncIteration:
-            return
-        yield piece

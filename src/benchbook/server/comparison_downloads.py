@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import tempfile
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from benchbook.library.comparing import compare_records
 from benchbook.server.comparisons import found_runs, item_condition, item_list
-from benchbook.server.operations import Bytes, Request, Stream, pieces_of
+from benchbook.server.operations import Bytes, Request, Stream, file_stream
+from benchbook.server.services import FoundRun
 from benchbook.text import visible
 from benchbook.views.csv_files import inert
 
@@ -55,13 +59,22 @@ def _cell(value: Any) -> Any:
 
 
 def item_parquet(call: Request) -> Stream:
-    frame, names = _chosen(call, "items-parquet")
-    file = tempfile.TemporaryFile(prefix="benchbook-items-")  # noqa: SIM115 - closed when it was sent
-    frame.write_parquet(file, compression="zstd")
-    length = file.tell()
-    file.seek(0)
+    """The items as a table. It is kept for a while: who reads it by parts asks many times."""
+    runs = found_runs(call, "items-parquet")
+    key = ("items-parquet", *(found.name for found in runs), call.query)
+    made = call.services.kept.get(key, lambda: _TableFile(_chosen(call, runs)), lambda made: made.length)
+    return file_stream(made.path.open("rb"), f"{_names(runs)}.parquet", made.length)
 
-    return Stream(pieces_of(file), f"{names}.parquet", length)
+
+class _TableFile:
+    """A Parquet file that is removed when nobody has this object any more; whoever has it open can read on."""
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        folder = tempfile.mkdtemp(prefix="benchbook-items-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = Path(folder) / "items.parquet"
+        frame.write_parquet(self.path, compression="zstd")
+        self.length = self.path.stat().st_size
 
 
 def report(call: Request) -> Bytes:
@@ -73,13 +86,16 @@ def report(call: Request) -> Bytes:
 
 
 def _parts(call: Request, what: str) -> tuple[Iterator[polars.DataFrame], str]:
-    frame, names = _chosen(call, what)
-    return (frame[start : start + _AT_ONCE] for start in range(0, max(len(frame), 1), _AT_ONCE)), names
-
-
-def _chosen(call: Request, what: str) -> tuple[polars.DataFrame, str]:
     runs = found_runs(call, what)
+    frame = _chosen(call, runs)
+    return (frame[start : start + _AT_ONCE] for start in range(0, max(len(frame), 1), _AT_ONCE)), _names(runs)
+
+
+def _chosen(call: Request, runs: Sequence[FoundRun]) -> polars.DataFrame:
     frame = item_list(call.services, runs).frame.drop("change")
     condition = item_condition(call.query)
-    names = "-".join(found.row.record_path for found in runs)
-    return (frame if condition is None else frame.filter(condition)), f"items-{names}"
+    return frame if condition is None else frame.filter(condition)
+
+
+def _names(runs: Sequence[FoundRun]) -> str:
+    return "items-" + "-".join(found.row.record_path for found in runs)

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from benchbook.server.access import Principal
+from benchbook.server.compression import forms_of
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import Nothing
 from benchbook.server.services import Services
@@ -39,23 +40,36 @@ class Bytes:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An answer that is sent piece by piece; `name` is what a browser saves it under."""
+    """An answer that is sent piece by piece; `name` is what a browser saves it under. `file` is the open file that the
+    pieces are read from: parts of such an answer may be asked for, and its length is known."""
 
     pieces: Iterator[bytes]
     name: str
     length: int | None = None
+    file: IO[bytes] | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers by which a browser saves the answer as a file: its name, and its length where that is known."""
         found = {"content-disposition": f'attachment; filename="{_NOT_OF_A_NAME.sub("-", self.name)[:150]}"'}
-        return found if self.length is None else found | {"content-length": str(self.length)}
+        if self.length is not None:
+            found["content-length"] = str(self.length)
+        if self.file is not None:
+            found["accept-ranges"] = "bytes"
+        return found
 
 
-def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
-    """The rest of an open file, which is closed at the end."""
+def file_stream(file: IO[bytes], name: str, length: int) -> Stream:
+    """An open file of so many bytes, which is closed at the end."""
+    return Stream(pieces_of(file, 0, length), name, length, file)
+
+
+def pieces_of(file: IO[bytes], first: int, end: int) -> Iterator[bytes]:
+    """The bytes from `first` up to `end` of an open file, which is closed at the end."""
     with file:
-        while piece := file.read(_PIECE):
+        file.seek(first)
+        while first < end and (piece := file.read(min(_PIECE, end - first))):
+            first += len(piece)
             yield piece
 
 
@@ -86,8 +100,10 @@ class Request:
         """
         self.etag = f'"{"-".join((_VERSION, *what))}"'
         known = [one.strip().removeprefix("W/") for one in self.request_headers.get("if-none-match", "").split(",")]
-        if self.etag in known:
-            raise NotModified
+        for form in forms_of(self.etag):
+            if form in known:
+                self.etag = form
+                raise NotModified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import reading_derived, reading_frame
 from benchbook.record.tables import ROW_GROUP, read_frames
-from benchbook.server.operations import Request, Stream, pieces_of
+from benchbook.server.operations import Request, Stream, file_stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesFilter
 from benchbook.server.row_lists import SLICES, RowList, all_of, asked_for, contains
@@ -105,13 +105,11 @@ def sample_csv(call: Request) -> Stream:
 def sample_table(call: Request) -> Stream:
     """samples.parquet as it is."""
     found = call.services.finished(call.path["run_id"])
-    call.is_of(found.state_id, "samples-parquet")
-    return whole_file(_table_of(found), f"{found.row.record_path}-samples.parquet")
-
-
-def whole_file(path: Path, name: str) -> Stream:
-    """A file's bytes. It is opened now, so that a new file in its place changes nothing in the answer."""
-    return Stream(pieces_of(path.open("rb")), name, path.stat().st_size)
+    table = _table_of(found)
+    there = table.stat()  # who reads it by parts must see that another file has taken its place
+    call.is_of(found.state_id, f"{there.st_mtime_ns:x}", f"{there.st_size:x}", "samples-parquet")
+    file = table.open("rb")  # now, so that a new file in its place changes nothing in the answer
+    return file_stream(file, f"{found.row.record_path}-samples.parquet", there.st_size)
 
 
 def _batches(table: Path) -> Iterator[list[dict[str, Any]]]:
