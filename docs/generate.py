@@ -237,6 +237,8 @@ def schema_words(schema: dict[str, Any]) -> str:
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
         return " or ".join(schema_words(one) for one in schema["anyOf"])
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
         return " or ".join(f"`{json.dumps(one).strip(chr(34))}`" for one in schema["enum"])
     match schema.get("type"):
@@ -272,6 +274,12 @@ HTTP_API_RULES = (
     "  Where there is `offset`, a page anywhere in the list costs as much as the first.",
     "- **Lists** in a query repeat the parameter: `run=a&run=b`.",
     "- **What can't change** has an `ETag`; with `If-None-Match` the answer is 304 and empty.",
+    "- **Compression.** Text of a kilobyte and more comes as gzip where `Accept-Encoding` takes it.",
+    "- **Parts.** Parquet answers `Range` with the bytes that it names, one range at a time (206), so that",
+    "  `pl.scan_parquet(ADDRESS)` reads what it needs; `If-Range` takes the `ETag`.",
+    "- **Clients.** The document has an example of each answer, and generators of clients take it as it is; for",
+    "  openapi-python-client, say in its config that two media types are bytes: `content_type_overrides` with",
+    "  `application/x-ndjson` and `application/vnd.apache.parquet`, each as `application/octet-stream`.",
     "- **Texts** are what a model or a judge wrote, as it came: treat them as text, never as markup.",
     "",
 )

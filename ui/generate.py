@@ -92,8 +92,8 @@ def ts_type(schema: dict[str, Any]) -> str:
             return ref.rpartition("/")[2]
         case {"anyOf": list(parts)}:
             return " | ".join(ts_type(one) for one in parts)
-        case {"enum": list(values)}:
-            return " | ".join(json.dumps(value) for value in values)
+        case {"enum": list()} | {"const": _}:
+            return " | ".join(json.dumps(value) for value in schema.get("enum", [schema.get("const")]))
         case {"type": "array"}:
             inner = ts_type(schema.get("items") or {})
             return f"({inner})[]" if " | " in inner else f"{inner}[]"

@@ -46,10 +46,10 @@ PAIR = f"{V1}/comparisons/items?run=a&run=b"
         (f"{V1}/runs?limit=1001", 400, "Expected `int` <= 1000"),
         (f"{V1}/runs?limit=0", 400, "Expected `int` >= 1"),
         (f"{V1}/runs?limit=ten", 400, "Expected `int`"),
-        (f"{V1}/runs?cursor=nonsense", 422, "after: found a text that is none"),
-        (f"{V1}/runs?cursor=eyJzb3J0IjoicnVuIn0", 422, "after: found a text that is none"),
+        (f"{V1}/runs?cursor=nonsense", 422, "query: cursor: found a text that is none"),
+        (f"{V1}/runs?cursor=eyJzb3J0IjoicnVuIn0", 422, "query: cursor: found a text that is none"),
         ("/api/tunix/runs/a/predictions?limit=5000", 400, "Expected `int` <= 1000"),
-        ("/api/tunix/runs/a/predictions?cursor=eyJwb3NpdGlvbiI6LTV9", 422, "after: found a text that is none"),
+        ("/api/tunix/runs/a/predictions?cursor=eyJwb3NpdGlvbiI6LTV9", 422, "query: cursor: found a text that is none"),
         (f"{PAIR}&offset=-1", 400, "Expected `int` >= 0"),
         (f"{PAIR}&offset=99999999999", 400, "Expected `int` <= 1000000000"),
         # parameters
@@ -83,7 +83,7 @@ def test_a_cursor_belongs_to_its_list(api: Api) -> None:
     assert api.json(f"{PAIR}&limit=3&cursor={cursor}")["items"][0]["item_id"] == "c"
     for other in (f"{PAIR}&class=regressed", f"{V1}/comparisons/items?run=b&run=a", f"{PAIR}&text=x"):
         status, detail = api.problem(f"{other}&cursor={cursor}")
-        assert (status, detail.startswith("after: found a cursor of another list; expected ")) == (422, True)
+        assert (status, detail.startswith("query: cursor: found a cursor of another list; expected ")) == (422, True)
     assert api.problem(f"{PAIR}&cursor={cursor}&offset=2")[0] == 400
     runs = api.json(f"{V1}/runs?limit=1&sort=run")["next_cursor"]
     assert api.problem(f"{V1}/runs?limit=1&sort=score&cursor={runs}")[0] == 422

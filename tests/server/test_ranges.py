@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from benchbook.server.problems import ProblemError
-from benchbook.server.ranges import Part, part_asked
+from benchbook.server.ranges import ByteRange, part_asked
 from server.making import Api
 from server.test_live import serving
 
@@ -35,7 +35,7 @@ ITEMS = "/api/v1/comparisons/items.parquet?run=a&run=b"
 )  # fmt: skip
 def test_the_part_that_is_asked_for(header: str, part: tuple[int, int] | None) -> None:
     found = part_asked({"range": header}, TAG, 10_000)
-    assert found == (None if part is None else Part(*part, 10_000))
+    assert found == (None if part is None else ByteRange(*part, 10_000))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from benchbook.evaluators.gates import DecidedBy, ToSettle
-from benchbook.evaluators.rubric.early_stop_gates import GateClaim
+from benchbook.evaluators.rubric.early_stop_gates import ClaimOfGate
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, VarianceSplit
 from benchbook.views.numbers import cells
 from benchbook.views.rubric.digest import RunReport
@@ -108,8 +108,8 @@ def test_junit_goes_by_the_decision_and_says_the_rule() -> None:
 EARLY = EarlyStop(
     decision="READY", after_items=79, n_items=300, error=0.05, seed=3, method="betting_without_replacement",
     gates=(
-        GateClaim(aggregate="pass_rate", claim="holds", after_items=25),
-        GateClaim(aggregate="aggregate_score", claim="open", after_items=None),
+        ClaimOfGate(aggregate="pass_rate", claim="holds", after_items=25),
+        ClaimOfGate(aggregate="aggregate_score", claim="open", after_items=None),
     ),
     n_samples_counted=79, n_samples_after=4, n_samples_not_asked=217,
 )  # fmt: skip

@@ -19,7 +19,14 @@ from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.errors import ConfigError
 
 MOST_ROWS = 1_000
-_EXPECTED = "a cursor that an earlier page gave, for the same order"
+
+
+class CursorError(ConfigError):
+    """A cursor that is none, or of another list. Commands call it `after`, a query `cursor`."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__("after", found, "a cursor that an earlier page gave, for the same order")
+
 
 Position = TypeVar("Position", bound=msgspec.Struct)
 
@@ -39,13 +46,13 @@ def cursor_of(position: msgspec.Struct) -> str:
 def position_of(cursor: str, kind: type[Position]) -> Position:
     """The place that `cursor_of` was given.
 
-    Raises: ConfigError for a text that is no cursor.
+    Raises: CursorError for a text that is none.
     """
     try:
         data = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         found: Position = decode_json(data, _decoder(kind))
     except (ValueError, binascii.Error, msgspec.DecodeError):
-        raise ConfigError("after", "a text that is none", _EXPECTED) from None
+        raise CursorError("a text that is none") from None
     return found
 
 
@@ -54,9 +61,9 @@ def _decoder(kind: type[Position]) -> msgspec.json.Decoder[Position]:
     return msgspec.json.Decoder(ready(kind))
 
 
-def wrong_cursor() -> ConfigError:
+def wrong_cursor() -> CursorError:
     """The error for a cursor that can be read, but belongs to another list or order."""
-    return ConfigError("after", "a cursor of another list", _EXPECTED)
+    return CursorError("a cursor of another list")
 
 
 SORTS: Mapping[str, Column[Any]] = {

@@ -14,10 +14,12 @@ from sqlalchemy import func, select
 
 from benchbook.catalog.database import runs
 from benchbook.server.cookies import SESSION, ended_cookies, session_cookies, session_name
+from benchbook.server.examples import answer_examples, body_example, parameter_example
 from benchbook.server.operations import JSON, Bytes, Operation, Request
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
 from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
 
+_BYTES = {"type": "string", "format": "binary"}
 _REF = "#/components/schemas/{name}"
 _CITED = re.compile(r"\s\((?:SPEC )?[A-Z]\d+[\w.]*(?:, [A-Z]\d+[\w.]*)*\)")  # clauses, for who reads the code
 
@@ -30,6 +32,7 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
     for schema in schemas.values():
         if "description" in schema:
             schema["description"] = _CITED.sub("", schema["description"])
+        schema["properties"] = {field: _constant(one) for field, one in schema["properties"].items()}
     schema_of = dict(zip(kinds, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -56,6 +59,14 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
+def _constant(schema: dict[str, Any]) -> dict[str, Any]:
+    """A truth value that is always the same, as generators of clients know it: of an enum of one they know texts."""
+    match schema:
+        case {"enum": [bool(value)]}:
+            return {"type": "boolean", "const": value}
+    return schema
+
+
 def _whole(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of an answer: a field with a default is always written, and only one that may be `msgspec.UNSET` can
     be missing."""
@@ -78,17 +89,20 @@ def _operation(operation: Operation, schema_of: dict[Any, Any], schemas: dict[st
         "operationId": operation.name,
         "summary": operation.summary,
         "tags": [operation.tag],
-        "parameters": parameters,
+        "parameters": [one | parameter_example(operation.name, one["name"]) for one in parameters],
         "responses": _responses(operation, schema_of),
         "security": [] if operation.scope is None else [{"token": []}, {"session": []}, {}],
         "x-scope": operation.scope,
     }
     if isinstance(operation.body, type):
-        found["requestBody"] = {"required": True, "content": {JSON: {"schema": schema_of[operation.body]}}}
+        found["requestBody"] = _body(JSON, schema_of[operation.body], operation)
     elif operation.body is not None:
-        content = {operation.body: {"schema": {"type": "string"}}}
-        found["requestBody"] = {"required": True, "content": content}
+        found["requestBody"] = _body(operation.body, _BYTES, operation)
     return found
+
+
+def _body(media: str, schema: dict[str, Any], operation: Operation) -> dict[str, Any]:
+    return {"required": True, "content": {media: {"schema": schema, **body_example(operation.name)}}}
 
 
 def _path_schema(name: str) -> dict[str, Any]:
@@ -121,6 +135,8 @@ def _responses(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
         str(operation.status): {"description": "What was asked for.", "content": _content(operation, schema_of)}
     }
     writes = operation.writes
+    if operation.is_file:
+        found["206"] = found["200"] | {"description": "The bytes that the header Range names, one range."}
     if not writes:
         found["304"] = {"description": "It is still what If-None-Match names."}
     return found | {
@@ -131,10 +147,12 @@ def _responses(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
 
 
 def _content(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any]:
+    examples = answer_examples(operation.name)
     if not operation.answers:
-        return {operation.media: {"schema": {} if operation.media == JSON else {"type": "string"}}}
+        text = {"type": "string"} if operation.media.startswith("text/") else _BYTES
+        return {operation.media: {"schema": {} if operation.media == JSON else text, **examples}}
     found = [schema_of[kind] for kind in operation.answers]
-    return {operation.media: {"schema": found[0] if len(found) == 1 else {"anyOf": found}}}
+    return {operation.media: {"schema": found[0] if len(found) == 1 else {"anyOf": found}, **examples}}
 
 
 def _used(value: Any, schemas: dict[str, Any]) -> set[str]:

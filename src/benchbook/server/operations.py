@@ -19,7 +19,7 @@ from benchbook.server.questions import Nothing
 from benchbook.server.services import Services
 from benchbook.server.types import encoded
 
-JSON = "application/json"
+JSON, PARQUET = "application/json", "application/vnd.apache.parquet"
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _PIECE = 1 << 18  # bytes
 _VERSION = version("benchbook")  # another version may answer otherwise
@@ -128,6 +128,11 @@ class Operation:
     heavy: bool = False
     most_body_bytes: int = 1 << 20
     tag: str = "runs"
+
+    @property
+    def is_file(self) -> bool:
+        """True if it answers with a file of bytes, of which parts may be asked for."""
+        return self.media == PARQUET
 
     @property
     def writes(self) -> bool:

@@ -18,6 +18,7 @@ import msgspec
 from starlette.types import Receive
 
 from benchbook.canonical import decode_json, ready
+from benchbook.catalog.queries import CursorError
 from benchbook.errors import BenchbookError, RecordDamagedError, RecordError, RecordLockedError, UsageError
 from benchbook.server.settings import Settings
 from benchbook.server.types import Problem
@@ -49,6 +50,8 @@ def problem_of(error: BenchbookError, settings: Settings | None = None) -> Probl
             status = HTTPStatus.CONFLICT
         case RecordError():
             status = HTTPStatus.CONFLICT  # the record as it is now allows no answer
+        case CursorError():
+            return ProblemError(status, f"query: cursor: found {error.found}; expected {error.expected}")
         case UsageError():
             pass
         case _:

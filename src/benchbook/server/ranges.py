@@ -13,7 +13,7 @@ _BYTES = re.compile(r"bytes[ \t]*=[ \t]*(.*)", re.IGNORECASE | re.DOTALL)
 _RANGE = re.compile(r"([0-9]{0,20})-([0-9]{0,20})")
 
 
-class Part(NamedTuple):
+class ByteRange(NamedTuple):
     """The bytes from `first` up to `end` of so many."""
 
     first: int
@@ -28,7 +28,7 @@ class Part(NamedTuple):
         }
 
 
-def part_asked(headers: Mapping[str, str], etag: str | None, length: int) -> Part | None:
+def part_asked(headers: Mapping[str, str], etag: str | None, length: int) -> ByteRange | None:
     """The part of a file of `length` bytes that a GET asks for; None for all of it.
 
     `if-range` must name this very state, else all of it goes out. Raises: ProblemError (416) for several ranges, for
@@ -52,7 +52,7 @@ def part_asked(headers: Mapping[str, str], etag: str | None, length: int) -> Par
         raise _refused("the range ends before it begins", length)
     if begin >= end:
         raise _refused(f"the range is behind the end: there are {length} bytes", length)
-    return Part(begin, end, length)
+    return ByteRange(begin, end, length)
 
 
 def _refused(why: str, length: int) -> ProblemError:

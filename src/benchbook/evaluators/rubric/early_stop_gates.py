@@ -60,7 +60,7 @@ class InOrder(Generic[_Value]):
 METHOD = "betting_without_replacement"
 
 
-class GateClaim(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimOfGate(msgspec.Struct, frozen=True, kw_only=True):
     """The claim that was shown of one gate, and after how many items; `open` where none was."""
 
     aggregate: str
@@ -76,7 +76,7 @@ class EarlyDecision(msgspec.Struct, frozen=True, kw_only=True):
     n_items: int
     error: float
     by: tuple[str, ...]
-    gates: tuple[GateClaim, ...]
+    gates: tuple[ClaimOfGate, ...]
 
     @property
     def words(self) -> str:
@@ -188,8 +188,8 @@ class _GateBets:
         elif self._fails.shows(share):
             self.claim, self.after_items = "fails", after_items
 
-    def told(self) -> GateClaim:
-        return GateClaim(aggregate=self.aggregate, claim=self.claim, after_items=self.after_items)
+    def told(self) -> ClaimOfGate:
+        return ClaimOfGate(aggregate=self.aggregate, claim=self.claim, after_items=self.after_items)
 
 
 def _rounded_up(value: int, n: int) -> int:

@@ -19,7 +19,7 @@ from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.evaluators.rubric.aggregates import RubricAggregates
-from benchbook.evaluators.rubric.early_stop_gates import GateClaim
+from benchbook.evaluators.rubric.early_stop_gates import ClaimOfGate
 from benchbook.record.derived_files import Manifest
 
 
@@ -191,7 +191,7 @@ class EarlyStop(msgspec.Struct, frozen=True, kw_only=True):
     error: float
     seed: int
     method: str
-    gates: tuple[GateClaim, ...]
+    gates: tuple[ClaimOfGate, ...]
     n_samples_counted: int
     n_samples_after: int  # asked all the same, for they were under way
     n_samples_not_asked: int
