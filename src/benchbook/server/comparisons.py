@@ -1,31 +1,26 @@
-"""Comparisons of runs: the numbers, the items, one item whole, and its history over several runs."""
+"""The items of compared runs: all of them, one whole, and its history over several runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from benchbook.comparison.compared import Comparison, compare, compare_runs, items_of_pair
+from benchbook.comparison.compared import compare, items_of_pair
 from benchbook.comparison.items import ComparedRun
-from benchbook.comparison.leaderboard import History, history, leaderboard
+from benchbook.comparison.leaderboard import History, history
 from benchbook.comparison.pairing import paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, compared_run, rows_of_items
 from benchbook.comparison.text_difference import text_difference
 from benchbook.evaluators.exact import NANO
 from benchbook.server.comparison_types import (
-    ComparedSet,
-    ContainmentCounts,
     HistoryPage,
     HistoryRow,
     HistorySummary,
     ItemDetail,
     ItemRow,
     ItemsPage,
-    MeasuredPart,
-    MetricOfPair,
-    Pair,
     Segment,
 )
 from benchbook.server.operations import Request
@@ -35,92 +30,12 @@ from benchbook.server.row_lists import SLICES, Page, RowList, all_of, asked_for,
 from benchbook.server.samples import CUT
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
-from benchbook.views.comparison_tables import metric_word, run_notices
 
 if TYPE_CHECKING:
     import polars
 
 _WHOLE = ("item_id_b", "context", "expected_b", "sample_a", "sample_b")
 _ITEM_TEXTS = ("item_id", "prompt", "expected", "text_a", "text_b")
-
-
-# ── the numbers ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def get_pair(call: Request) -> Pair:
-    runs = found_runs(call, "pair")
-    services = call.services
-
-    def make() -> Pair:
-        a, b = (compared(services, found) for found in runs)
-        _item_list(services, runs, a, b)  # filtered next, so it comes before the statistics
-        return _pair(compare(a, b), None)
-
-    return services.kept.get(("pair", *_key(runs)), make, lambda _: 1 << 16)
-
-
-def get_set(call: Request) -> ComparedSet:
-    runs = found_runs(call, "set")
-    services = call.services
-
-    def make() -> ComparedSet:
-        found = compare_runs([compared(services, one) for one in runs])
-        pairs = tuple(_pair(pair, p) for pair, p in zip(found.pairs, found.p_holm, strict=True))
-        board = found.leaderboard or (leaderboard(found.runs) if _is_one_set(found.pairs) else None)
-        return ComparedSet(runs=tuple(run.name for run in found.runs), pairs=pairs, leaderboard=board)
-
-    return services.kept.get(("set", *_key(runs)), make, lambda _: 1 << 18)
-
-
-def _is_one_set(pairs: Sequence[Comparison]) -> bool:
-    return not any(part.name in ("evalset", "spec") for pair in pairs for part in pair.measured)
-
-
-def _pair(found: Comparison, p_holm: float | None) -> Pair:
-    inside = found.containment
-    return Pair(
-        a=found.a.name,
-        b=found.b.name,
-        n_compared=found.n_compared,
-        n_left_out=found.n_left_out,
-        n_unscored=found.n_unscored,
-        n_unanswered_a=found.n_unanswered_a,
-        n_unanswered_b=found.n_unanswered_b,
-        classes=dict(found.counts),
-        measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
-        unknown_in_both=found.unknown,
-        notices=tuple(run_notices(found, found.a.name, found.b.name)),
-        score=found.score,
-        p_holm=p_holm,
-        verdict=found.score.verdict,
-        passing=found.passing,
-        metrics=tuple(_metrics(found)),
-        containment=None
-        if inside is None
-        else ContainmentCounts(
-            n_a=inside.n_a,
-            n_b=inside.n_b,
-            n_lost=len(inside.lost),
-            n_won=len(inside.won),
-            difference=inside.difference,
-        ),
-        slices=found.slices,
-        metadata=found.metadata,
-    )
-
-
-def _metrics(found: Comparison) -> Iterator[MetricOfPair]:
-    known = {one.name: one for one in found.a.columns.metrics}
-    for one in found.metrics:
-        metric = known[one.name]
-        yield MetricOfPair(
-            name=one.name,
-            higher_is_better=one.higher_is_better,
-            difference=one.difference,
-            p_holm=one.p_holm,
-            title=metric_word(metric),
-            kind=metric.kind,
-        )
 
 
 # ── the items of two runs ────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +76,7 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
     """A page of the unfiltered list, made of its own rows alone: possible where two runs have the same items, row by
     row. None where the whole list is at hand already, or has to be made.
     """
-    if services.kept.peek(("items", *_key(runs))) is not None:
+    if services.kept.peek(("items", *key_of(runs))) is not None:
         return None
     a, b = (_rows_of_items(services, found) for found in runs)
     if a is None or a != b:
@@ -182,18 +97,18 @@ def _rows_of_items(services: Services, found: FoundRun) -> RowsOfItems | None:
 
 def item_list(services: Services, runs: Sequence[FoundRun]) -> RowList:
     """The items of two runs, side by side."""
-    known: RowList | None = services.kept.peek(("items", *_key(runs)))
-    return known or _item_list(services, runs, *(compared(services, found) for found in runs))
+    known: RowList | None = services.kept.peek(("items", *key_of(runs)))
+    return known or make_item_list(services, runs, *(compared(services, found) for found in runs))
 
 
-def _item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: ComparedRun) -> RowList:
+def make_item_list(services: Services, runs: Sequence[FoundRun], a: ComparedRun, b: ComparedRun) -> RowList:
     def make() -> RowList:
         if a.spec.partition("@")[0] != b.spec.partition("@")[0]:
             compare(a, b)  # says why they can't be compared
         items, _ = items_of_pair(a, b)
         return RowList(_listed(items, 0), _list_name(runs))
 
-    return services.kept.get(("items", *_key(runs)), make, lambda rows: rows.n_bytes)
+    return services.kept.get(("items", *key_of(runs)), make, lambda rows: rows.n_bytes)
 
 
 def _listed(items: polars.DataFrame, first: int) -> polars.DataFrame:
@@ -206,7 +121,7 @@ def _listed(items: polars.DataFrame, first: int) -> polars.DataFrame:
 
 
 def _list_name(runs: Sequence[FoundRun]) -> str:
-    return " ".join(_key(runs))
+    return " ".join(key_of(runs))
 
 
 def item_condition(wanted: ItemsFilter) -> polars.Expr | None:
@@ -274,9 +189,9 @@ def _history(call: Request, what: str) -> tuple[History, RowList]:
 
     def make() -> tuple[History, RowList]:
         found = history([compared(services, one) for one in runs], by=by)
-        return found, RowList(found.items.with_row_index("position"), f"{by} {' '.join(_key(runs))}")
+        return found, RowList(found.items.with_row_index("position"), f"{by} {' '.join(key_of(runs))}")
 
-    return services.kept.get(("history", by, *_key(runs)), make, lambda made: made[1].n_bytes)
+    return services.kept.get(("history", by, *key_of(runs)), make, lambda made: made[1].n_bytes)
 
 
 def _history_columns() -> list[Any]:
@@ -315,5 +230,5 @@ def compared(services: Services, found: FoundRun) -> ComparedRun:
     return services.kept.get(key, make, lambda run: int(run.items.estimated_size()))
 
 
-def _key(runs: Sequence[FoundRun]) -> list[str]:
+def key_of(runs: Sequence[FoundRun]) -> list[str]:
     return [found.name for found in runs]

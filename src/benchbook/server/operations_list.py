@@ -10,6 +10,7 @@ from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.registry import derived_types
 from benchbook.server import (
     comparison_downloads,
+    comparison_numbers,
     comparison_types,
     comparisons,
     judging,
@@ -183,12 +184,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/comparisons", name="comparePair",
         summary="Two runs: scores, the paired difference, what was measured differently, counts by class.",
-        handler=comparisons.get_pair, query=questions.ItemAsked, answers=(comparison_types.Pair,), heavy=True,
+        handler=comparison_numbers.get_pair, query=questions.ItemAsked, answers=(comparison_types.Pair,), heavy=True,
         tag="comparisons",
     ),
     Operation(
         method="GET", path=f"{_API}/comparisons/set", name="compareSet",
-        summary="Two to eight runs, each against the first, and their ranks.", handler=comparisons.get_set,
+        summary="Two to eight runs, each against the first, and their ranks.", handler=comparison_numbers.get_set,
         query=questions.ComparedRuns, answers=(comparison_types.ComparedSet,), heavy=True, tag="comparisons",
     ),
     Operation(
