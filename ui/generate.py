@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from benchbook.comparison.comparable import OTHER_SCORER
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.ground import REASONS, WARNINGS
@@ -127,6 +128,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "HISTORIES": ("An item's way through the runs.", HISTORY_WORDS),
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
     "STANDINGS": ("Whether a judge can be used.", STANDINGS),
+    "NOT_COMPARED": ("Why two runs can't be compared.", {"other_scorer": OTHER_SCORER}),
     "RULES": ("A rule for judges, and how its limit is written; `{points}` are those of the protocol.", RULES),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from benchbook.comparison.comparable import OTHER_SCORER, compared_as
 from benchbook.comparison.difference import (
     MOST_FLIPPED_IN_SLICE,
     Difference,
@@ -222,12 +223,8 @@ def items_of_pair(a: ComparedRun, b: ComparedRun) -> tuple[polars.DataFrame, int
 
 
 def _check(a: ComparedRun, b: ComparedRun, confidence: float, margin: float | None) -> None:
-    names = [run.spec.partition("@")[0] for run in (a, b)]
-    if names[0] != names[1]:
-        raise UsageError(
-            f"{a.name} was scored under {a.spec}, {b.name} under {b.spec}: their scores answer different questions; "
-            "compare runs of one scorer"
-        )
+    if compared_as(a.spec) != compared_as(b.spec):
+        raise UsageError(OTHER_SCORER.format(a=a.name, spec_a=a.spec, b=b.name, spec_b=b.spec))
     if not 0.5 < confidence < 1:
         raise UsageError(f"confidence {confidence}: expected a number between 0.5 and 1")
     if margin is not None and not 0 < margin <= 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchbook.comparison.comparable import NO_ANSWERS
 from benchbook.comparison.whole_runs import WholeRun
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import ComparedColumns, EndedEarly, Evaluator
@@ -139,7 +140,7 @@ def compared_items(
 def compared_columns(evaluator: Evaluator) -> ComparedColumns:
     """The columns of an evaluator's items. Raises: UsageError where its runs can't be compared item by item."""
     if evaluator.compared is None:
-        what = "their samples are judges' evaluations of outputs, and no answers to items"
+        what = f"their {NO_ANSWERS}"
         instead = "`benchbook show RUN` has their targets side by side"
         raise UsageError(f"runs under {evaluator.id} can't be compared item by item: {what}; {instead}")
     return evaluator.compared

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import structs
 
 from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, RunFilter, list_runs
+from benchbook.comparison.comparable import compared_as, why_never
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
@@ -180,7 +181,16 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
     values = {name: getattr(row, name) for name in RunRow.__struct_fields__ if hasattr(row, name)}
     tags = tuple(sorted({*row.tags, *services.tags.of(row.run_id)}))
     numbers = {name: as_float(getattr(row, f"{name}_nano")) for name in ("primary", "primary_low", "primary_high")}
-    return RunRow(**values | numbers | {"tags": tags, "loss": _spark_line(services, row)})
+    never = why_never(
+        state=row.state, spec=row.spec, samples_are=row.samples_are, has_numbers=row.manifest_sha256 is not None
+    )
+    return RunRow(
+        **values | numbers,
+        tags=tags,
+        loss=_spark_line(services, row),
+        compared_as=None if never is not None else compared_as(row.spec or ""),
+        not_compared=never,
+    )
 
 
 def _listed(

@@ -63,6 +63,8 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     predictions_unavailable: str | None  # why there is no per-item table (A6); null where there is one
     tags: tuple[str, ...]
     loss: tuple[float | None, ...] | None  # a few points of the curve; null where the run has none
+    compared_as: str | None  # runs that have the same can be compared; null where it can be with none
+    not_compared: str | None  # why it can be compared with none
 
 
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
