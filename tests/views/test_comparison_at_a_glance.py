@@ -41,7 +41,7 @@ def seven() -> list[ComparedRun]:
 def test_the_overview_has_a_row_a_run_in_the_order_given() -> None:
     rows = numbers.cells(overview_table(compare_runs(seven())))
     first, last = rows[0], rows[-1]
-    assert first[1:] == ["0.2500", "0.1000 to 0.5000", "the first", "", "", "", "", "READY"]
+    assert first[1:] == ["0.2500", "0.1000 to 0.5000", "the first", "", "", "", "–", "", "READY"]
     assert last[1:4] + last[5:7] == ["0.7500", "–", "+0.5000", "0", "6"]  # nine right of twelve, three before
     assert len({row[0] for row in rows}) == 7
     assert all(len(row[0]) <= 22 for row in rows)

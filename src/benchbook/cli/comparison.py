@@ -23,6 +23,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.argument("names", metavar="A B [C]...", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--margin", type=float, help="Say whether B is not worse than A by more than this, such as 0.02.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option(
+    "--metric",
+    default="score",
+    show_default=True,
+    help="What runs and slices are shown by: score, passing, contained, a criterion, cost_usd, or an aggregate.",
+)
 @click.option("--details", is_flag=True, help="Of more than two runs, show each pair in full.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option("--html", type=_file, metavar="FILE", help="Write a page that needs nothing but itself.")
@@ -33,6 +39,7 @@ def compare(
     names: tuple[str, ...],
     margin: float | None,
     confidence: float,
+    metric: str,
     details: bool,
     as_markdown: bool,
     html: Path | None,
@@ -51,7 +58,8 @@ def compare(
         raise click.UsageError("--json and --markdown: one of them")
     if len(names) < 2:
         raise UsageError(f"{names[0]}: a comparison needs two runs")
-    found = compare_records([find_record(name, runs) for name in names], confidence=confidence, margin=margin)
+    records = [find_record(name, runs) for name in names]
+    found = compare_records(records, confidence=confidence, margin=margin, metric=metric)
     written = _write(found, html, parquet)
     if as_json:
         from benchbook.views.comparison_data import comparison_json

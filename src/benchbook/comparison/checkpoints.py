@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-BaselineRule = Literal["asked", "step", "start"]
-"""How a baseline was chosen: by who asks, as the lowest training step, or as the run that was started first."""
-
+BaselineRule = Literal["step", "start"]
 BASELINE_RULES: dict[BaselineRule, str] = {
-    "asked": "chosen",
-    "step": "the lowest training step",
-    "start": "the run that was started first",
+    "step": "it has the lowest training step",
+    "start": "it was started first",
 }
 
 _STEP = re.compile(r"(?<![a-z])(?:steps?|checkpoint|ckpt|iter(?:ation)?)[-_@=:. ]?(\d{1,12})(?!\d)", re.IGNORECASE)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from benchbook.comparison.adjusting import adjusted
+from benchbook.comparison.by_metric import chosen
 from benchbook.comparison.comparable import OTHER_SCORER, compared_as
-from benchbook.comparison.difference import (
-    MOST_FLIPPED_IN_SLICE,
-    Difference,
-    SliceDifference,
-    item_difference,
-    with_p,
-    with_tarone_holm,
-)
+from benchbook.comparison.difference import Difference, SliceDifference, item_difference
 from benchbook.comparison.items import GROUPINGS, ComparedRun
 from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard, measured_by
+from benchbook.comparison.measures import SCORE, metric_named
 from benchbook.comparison.pairing import (
     CLASSES,
     COMPARED,
@@ -27,6 +23,7 @@ from benchbook.comparison.pairing import (
     metric_differences,
     paired_items,
 )
+from benchbook.comparison.slices import slice_differences
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import ComparedMetric, PairVerdict
 from benchbook.evaluators.exact import NANO
@@ -38,14 +35,12 @@ from benchbook.evaluators.measured import (
     metadata_difference,
     unknown_in_both,
 )
-from benchbook.statistics import adjust_p_values
 
 if TYPE_CHECKING:
     import polars
 
 Change = Literal["regressed", "improved", "answer_lost", "answer_won", "expected_changed", "text_changed"]
 CHANGES: tuple[Change, ...] = get_args(Change)
-MOST_SLICES = 200  # values of one field; a field with more is free text, and is not sliced
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +83,7 @@ class Comparison:
     unknown: tuple[Measured, ...]
     metadata: tuple[LeafDifference, ...]
     n_unscored: int  # items that no run has a score for; they are not among `items`
+    p_holm: Mapping[str, float | None] = field(default_factory=dict)  # of each metric; verdicts are by these
 
     @property
     def n_compared(self) -> int:
@@ -174,13 +170,22 @@ class Comparison:
 
 
 def compare(
-    a: ComparedRun, b: ComparedRun, *, confidence: float = 0.95, margin: float | None = None, seed: int = 0
+    a: ComparedRun,
+    b: ComparedRun,
+    *,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    seed: int = 0,
+    by: str = SCORE.name,
 ) -> Comparison:
-    """Compare two runs of one scorer. `margin` asks whether B is not worse by more than that.
+    """Compare two runs of one scorer. `margin` asks whether B is not worse by more than that; slices are by the metric
+    that `by` names.
 
-    Raises: UsageError for runs under different scorers, and for a margin or confidence that can't be.
+    Raises: UsageError for runs under different scorers, for a margin or confidence that can't be, and for a metric that
+    not both have.
     """
     _check(a, b, confidence, margin)
+    metric = metric_named(by, (a, b))
     metrics = common_metrics(a.columns, b.columns)
     items, n_unscored = items_of_pair(a, b)
     sizes = dict(items["class"].value_counts().iter_rows())
@@ -190,7 +195,7 @@ def compare(
         chosen = rows.select("cluster", a=f"{column}_a", b=f"{column}_b")
         return item_difference(chosen, confidence=confidence, margin=margin, seed=seed)
 
-    return Comparison(
+    found = Comparison(
         a=a,
         b=b,
         items=items,
@@ -198,13 +203,14 @@ def compare(
         score=difference("score_nano", margin),
         passing=difference("correct") if a.columns.is_graded else None,
         metrics=metric_differences(rows, metrics, confidence=confidence, seed=seed),
-        slices=with_tarone_holm(list(_slices(rows, confidence, seed))),
+        slices=slice_differences(rows, metric, confidence=confidence, seed=seed),
         containment=_containment(rows, difference("contained")) if a.columns.tells_containment else None,
         measured=measured_differences(a.manifest, b.manifest),
         unknown=unknown_in_both(a.manifest, b.manifest),
         metadata=metadata_difference(a.manifest, b.manifest),
         n_unscored=n_unscored,
     )
+    return adjusted([found])[0]
 
 
 def items_of_pair(a: ComparedRun, b: ComparedRun) -> tuple[polars.DataFrame, int]:
@@ -251,17 +257,6 @@ def _compared_rows(items: polars.DataFrame, metrics: Sequence[ComparedMetric]) -
     )  # fmt: skip
 
 
-def _slices(rows: polars.DataFrame, confidence: float, seed: int) -> Iterator[SliceDifference]:
-    for field in GROUPINGS:
-        known = rows.select(field, "cluster", a="score_nano_a", b="score_nano_b").drop_nulls(field)
-        if known[field].n_unique() > MOST_SLICES:
-            continue
-        parts = known.partition_by(field, as_dict=True)
-        for (value,), part in sorted(parts.items()):
-            found = item_difference(part, confidence=confidence, seed=seed, most_flipped=MOST_FLIPPED_IN_SLICE)
-            yield SliceDifference(field=field, value=str(value), difference=found)
-
-
 def _containment(rows: polars.DataFrame, difference: Difference) -> Containment:
     import polars as pl
 
@@ -280,8 +275,7 @@ def _containment(rows: polars.DataFrame, difference: Difference) -> Containment:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSet:
-    """`pairs` hold the later runs against the first, and `p_holm` each pair's p adjusted for the others, by which the
-    verdicts of their scores are given.
+    """`pairs` hold the later runs against the first, and `p_holm` the p of each pair's score adjusted for the others.
 
     `histories` (three runs or more) are by correctness and, where a scorer says why an item missed, by containment.
     `leaderboard` is None for two runs, and where the runs are not over one eval set.
@@ -292,12 +286,19 @@ class ComparisonSet:
     p_holm: tuple[float | None, ...]
     histories: tuple[History, ...]
     leaderboard: Leaderboard | None
+    by: str = SCORE.name  # the metric that the runs are shown by
 
 
 def compare_runs(
-    runs: Sequence[ComparedRun], *, confidence: float = 0.95, margin: float | None = None, seed: int = 0
+    runs: Sequence[ComparedRun],
+    *,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    seed: int = 0,
+    by: str = SCORE.name,
 ) -> ComparisonSet:
-    """Compare two runs or more, in the order given: checkpoints of one training from the first to the last.
+    """Compare two runs or more, in the order given: checkpoints of one training from the first to the last. `by` names
+    the metric that they are shown by, and that slices are by, unless it is one of whole runs alone.
 
     Raises: UsageError for fewer than two, for two of one name, and as `compare`.
     """
@@ -306,19 +307,21 @@ def compare_runs(
     names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"{twice}: named twice; compare runs of different names")
-    pairs = tuple(compare(runs[0], run, confidence=confidence, margin=margin, seed=seed) for run in runs[1:])
+    of_items = by if chosen(by, runs).by_items else SCORE.name
+    pairs = adjusted(
+        [compare(runs[0], run, confidence=confidence, margin=margin, seed=seed, by=of_items) for run in runs[1:]]
+    )
     histories: tuple[History, ...] = ()
     if len(runs) > 2:
         histories = (history(runs),)
         if all(run.columns.tells_containment for run in runs):
             histories += (history(runs, by="contained"),)
-    p_holm = adjust_p_values([pair.score.p for pair in pairs]).holm
-    pairs = tuple(replace(pair, score=with_p(pair.score, p)) for pair, p in zip(pairs, p_holm, strict=True))
     is_one_set = len({measured_by(run) for run in runs}) == 1
     return ComparisonSet(
         runs=tuple(runs),
         pairs=pairs,
-        p_holm=p_holm,
+        p_holm=tuple(pair.p_holm[SCORE.name] for pair in pairs),
         histories=histories,
         leaderboard=leaderboard(runs, confidence=confidence) if len(runs) > 2 and is_one_set else None,
+        by=by,
     )

@@ -177,7 +177,7 @@ def _is_binary(items: polars.DataFrame) -> bool:
     return bool(items.select(pl.all_horizontal(pl.col("a", "b").is_in([0, NANO])).all()).item())
 
 
-def verdict(found: Difference, p: float | None) -> Verdict:
+def verdict(found: Difference, p: float | None, *, higher_is_better: bool = True) -> Verdict:
     """The verdict on B. `p` is the one that is shown: adjusted, if several were looked at."""
     if not found.n or p is None:
         return "no_data"
@@ -185,24 +185,26 @@ def verdict(found: Difference, p: float | None) -> Verdict:
         return "same"
     if p <= 1 - found.confidence and found.low is not None and found.high is not None:
         if found.low > 0:
-            return "better"
+            return "better" if higher_is_better else "worse"
         if found.high < 0:
-            return "worse"
+            return "worse" if higher_is_better else "better"
     return "not_told"
 
 
-def with_p(found: Difference, p: float | None) -> Difference:
+def with_p(found: Difference, p: float | None, *, higher_is_better: bool = True) -> Difference:
     """The difference with the verdict that `p` gives it."""
-    return msgspec.structs.replace(found, verdict=verdict(found, p))
+    return msgspec.structs.replace(found, verdict=verdict(found, p, higher_is_better=higher_is_better))
 
 
-def with_tarone_holm(slices: Sequence[SliceDifference]) -> tuple[SliceDifference, ...]:
+def with_tarone_holm(
+    slices: Sequence[SliceDifference], *, higher_is_better: bool = True
+) -> tuple[SliceDifference, ...]:
     """The slices with their p-values adjusted for one another, and their verdicts by these."""
     from benchbook.statistics import tarone_holm
 
     adjusted = tarone_holm([one.difference.p for one in slices], [_least_p(one.difference) for one in slices])
     return tuple(
-        msgspec.structs.replace(one, p_holm=p, difference=with_p(one.difference, p))
+        msgspec.structs.replace(one, p_holm=p, difference=with_p(one.difference, p, higher_is_better=higher_is_better))
         for one, p in zip(slices, adjusted, strict=True)
     )
 

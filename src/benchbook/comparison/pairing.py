@@ -47,7 +47,7 @@ def metric_differences(
         MetricDifference(
             name=metric.name,
             higher_is_better=metric.higher_is_better,
-            difference=_judged(one, p, metric),
+            difference=with_p(one, p, higher_is_better=metric.higher_is_better),
             p_holm=p,
         )
         for (metric, one), p in zip(found, adjusted, strict=True)
@@ -62,16 +62,24 @@ def _differences(
             continue
         known = rows.select("cluster", a=f"{metric.name}_a", b=f"{metric.name}_b").drop_nulls(["a", "b"])
         if len(known):
-            yield metric, _difference(known, metric, confidence, seed)
+            yield metric, metric_difference(known, metric, confidence=confidence, seed=seed)
 
 
-def _difference(rows: polars.DataFrame, metric: ComparedMetric, confidence: float, seed: int) -> Difference:
+def metric_difference(
+    rows: polars.DataFrame,
+    metric: ComparedMetric,
+    *,
+    confidence: float,
+    seed: int,
+    most_flipped: int = MOST_FLIPPED,
+) -> Difference:
+    """The difference between two columns of a metric, `a` and `b`, none of them null; its verdict is not given yet."""
     a, b = (rows[name].to_numpy() for name in ("a", "b"))
     clusters = None if rows["cluster"].null_count() == len(rows) else rows["cluster"].to_numpy()
     span = None if metric.highest is None else metric.highest - metric.lowest
     found = _interval(a, b, clusters, span, confidence)
     fell, rose = int((b < a).sum()), int((b > a).sum())
-    is_many = fell + rose > MOST_FLIPPED
+    is_many = fell + rose > most_flipped
     p, test, drawn_by = p_of_flips(b - a, clusters, seed, found if is_many else None)
     low, high = found.low, found.high
     if low is not None and high is not None and p > 1 - confidence:
@@ -106,13 +114,6 @@ def _interval(a: Any, b: Any, clusters: Any, span: float | None, confidence: flo
     low, high, error = (None if one is None else one * span for one in (found.low, found.high, found.standard_error))
     estimate = None if found.estimate is None else found.estimate * span
     return replace(found, estimate=estimate, low=low, high=high, standard_error=error)
-
-
-def _judged(found: Difference, p: float | None, metric: ComparedMetric) -> Difference:
-    judged = with_p(found, p)
-    if metric.higher_is_better or judged.verdict not in ("better", "worse"):
-        return judged
-    return msgspec.structs.replace(judged, verdict="worse" if judged.verdict == "better" else "better")
 
 
 def _rounded(value: float) -> float | None:

@@ -25,12 +25,14 @@ class RunNumber(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """`decision` is that of its gates, or the verdict on the run itself. `score` is the aggregate that stands for it.
+    """`decision` is that of its gates, or the verdict on the run itself. `score` is the aggregate that stands for it,
+    `primary` its name.
 
     `aggregates` are those that gates are of, the gates' own first. `templates` are `Evaluator.templates`.
     """
 
     decision: str | None = None
+    primary: str | None = None
     score: RunNumber = field(default_factory=lambda: RunNumber(None))
     aggregates: Mapping[str, RunNumber] = field(default_factory=dict)
     gated: tuple[str, ...] = ()
@@ -51,6 +53,7 @@ def whole_run(record: Record, derived: Record, evaluator: Evaluator) -> WholeRun
     told = decision.get("decision") or decision.get("verdict")
     return WholeRun(
         decision=None if told is None else str(told),
+        primary=primary,
         score=RunNumber(None) if primary is None else _number(numbers or aggregates, aggregates, primary),
         aggregates={name: _number(numbers, aggregates, name) for name in names if name in numbers},
         gated=tuple(name for name in gated if name in numbers),

@@ -13,6 +13,7 @@ from benchbook.comparison.compared import Comparison, ComparisonSet, compare_run
 from benchbook.comparison.compared import compare as compare_pair
 from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.measures import SCORE
 from benchbook.comparison.records import compared_run, compared_run_derived, manifest_of, training_loss
 from benchbook.comparison.regressions import (
     DEFAULT_MARGIN,
@@ -46,24 +47,29 @@ def compare(
     *more: AnyRun,
     confidence: float = 0.95,
     margin: float | None = None,
+    metric: str = SCORE.name,
     runs: str | Path = "runs",
 ) -> RunComparison:
     """Compare runs item by item, each against the first: paths, ids in the folder `runs`, or runs.
 
-    `margin` asks whether the later run is not worse by more than that, such as 0.02.
+    `margin` asks whether the later run is not worse by more than that, such as 0.02. Runs and slices are shown by
+    `metric`: score, passing, contained, a criterion, cost_usd, or for runs alone an aggregate.
 
-    Raises: UsageError for a path that is no record, and for runs under different scorers; RecordError.
+    Raises: UsageError for a path that is no record, for runs under different scorers, and for a metric that not all of
+    them have; RecordError.
     """
     records = [record_of(run, runs) for run in (a, b, *more)]
-    return compare_records(records, confidence=confidence, margin=margin)
+    return compare_records(records, confidence=confidence, margin=margin, metric=metric)
 
 
-def compare_records(records: list[Record], *, confidence: float = 0.95, margin: float | None = None) -> RunComparison:
+def compare_records(
+    records: list[Record], *, confidence: float = 0.95, margin: float | None = None, metric: str = SCORE.name
+) -> RunComparison:
     """As `compare`, for records that are open already."""
     runs = [compared_run(record) for record in records]
     if len({run.name for run in runs}) < len(runs):  # of several folders
         runs = [replace(run, name=storable(str(record.path))) for run, record in zip(runs, records, strict=True)]
-    return RunComparison(compare_runs(runs, confidence=confidence, margin=margin), records)
+    return RunComparison(compare_runs(runs, confidence=confidence, margin=margin, by=metric), records)
 
 
 class RunComparison:

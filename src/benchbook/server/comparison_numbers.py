@@ -1,47 +1,159 @@
-"""Compared runs in numbers: one against another, or several against the first."""
+"""Compared runs in numbers: one against another, or several against a baseline, by any metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
-from benchbook.comparison.compared import Comparison, compare, compare_runs
-from benchbook.comparison.leaderboard import leaderboard
-from benchbook.server.comparison_types import ComparedSet, ContainmentCounts, MeasuredPart, MetricOfPair, Pair
+from benchbook.comparison.adjusting import adjusted
+from benchbook.comparison.by_metric import (
+    RunsByMetric,
+    choices,
+    chosen,
+    differences_by_metric,
+    runs_by_metric,
+)
+from benchbook.comparison.compared import Comparison, compare
+from benchbook.comparison.difference import Difference
+from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.leaderboard import Leaderboard, leaderboard
+from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
+from benchbook.server.comparison_types import (
+    ComparedSet,
+    ContainmentCounts,
+    MeasuredPart,
+    MetricOfPair,
+    MetricOption,
+    Pair,
+)
 from benchbook.server.comparisons import compared, found_runs, key_of, make_item_list
 from benchbook.server.operations import Request
+from benchbook.server.problems import ProblemError
+from benchbook.server.questions import ComparedRuns, PairAsked
+from benchbook.server.services import FoundRun, Services
+from benchbook.text import shorten, storable
+from benchbook.views.comparison_overview import metric_title
 from benchbook.views.comparison_tables import metric_word, run_notices
 
 
 def get_pair(call: Request) -> Pair:
+    question: PairAsked = call.query
     runs = found_runs(call, "pair")
     services = call.services
 
     def make() -> Pair:
         a, b = (compared(services, found) for found in runs)
         make_item_list(services, runs, a, b)  # filtered next, so it comes before the statistics
-        return _pair(compare(a, b), None)
+        by = question.metric if chosen(question.metric, (a, b)).by_items else SCORE.name
+        found = compare(a, b, by=by)
+        return _pair(found, _notices(found), by, p_holm=None)
 
-    return services.kept.get(("pair", *key_of(runs)), make, lambda _: 1 << 16)
+    return services.kept.get(("pair", question.metric, *key_of(runs)), make, lambda _: 1 << 16)
+
+
+# ── several runs ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _SetNumbers:
+    """The numbers of several runs against one, without their items; `against` by a run's name, then by metric."""
+
+    pairs: Mapping[str, Pair]
+    against: Mapping[str, Mapping[str, tuple[Difference, float | None]]]
+    leaderboard: Leaderboard | None
 
 
 def get_set(call: Request) -> ComparedSet:
+    question: ComparedRuns = call.query
     runs = found_runs(call, "set")
     services = call.services
+    first = _baseline(runs, question.baseline)
+    against_first = [first, *(one for one in runs if one is not first)]
+    numbers: _SetNumbers = services.kept.get(
+        ("set", *key_of(against_first)), lambda: _numbers(services, against_first), lambda _: len(runs) << 16
+    )
+    rows, options = services.kept.get(
+        ("by metric", question.metric, *key_of([first, *runs])),
+        lambda: _by_metric(services, runs, numbers, question.metric),
+        lambda _: len(runs) << 11,
+    )
+    return ComparedSet(
+        runs=tuple(row.run for row in rows.rows),
+        pairs=tuple(numbers.pairs[row.run] for row in rows.rows if row.run in numbers.pairs),
+        leaderboard=numbers.leaderboard,
+        baseline=storable(first.row.run_id),
+        metric=rows.metric,
+        metrics=options,
+        rows=rows.rows,
+        n_ranked=rows.n_ranked,
+        unranked=rows.unranked,
+    )
 
-    def make() -> ComparedSet:
-        found = compare_runs([compared(services, one) for one in runs])
-        pairs = tuple(_pair(pair, p) for pair, p in zip(found.pairs, found.p_holm, strict=True))
-        board = found.leaderboard or (leaderboard(found.runs) if _is_one_set(found.pairs) else None)
-        return ComparedSet(runs=tuple(run.name for run in found.runs), pairs=pairs, leaderboard=board)
 
-    return services.kept.get(("set", *key_of(runs)), make, lambda _: 1 << 18)
+def _baseline(runs: Sequence[FoundRun], wanted: str | None) -> FoundRun:
+    if wanted is None:
+        return runs[0]
+    found = next((one for one in runs if one.row.run_id == wanted), None)
+    if found is None:
+        raise ProblemError(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"baseline {shorten(wanted, 100)!r} is none of the runs that are compared"
+        )
+    return found
+
+
+def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
+    """Each run against the first. Items are let go of before the next pair: twenty runs may have a million each."""
+    first, *others = (compared(services, one) for one in runs)
+    if len(runs) == 2:
+        make_item_list(services, runs, first, others[0])  # filtered next, so it comes before the statistics
+    notices, pairs = [], []
+    for other in others:
+        pair = compare(first, other)
+        notices.append(_notices(pair))
+        pairs.append(replace(pair, items=pair.items.clear()))
+    found = adjusted(pairs)
+    return _SetNumbers(
+        pairs={
+            pair.b.name: _pair(pair, said, SCORE.name, p_holm=pair.p_holm[SCORE.name])
+            for pair, said in zip(found, notices, strict=True)
+        },
+        against={
+            pair.b.name: {name: (one, pair.p_holm[name]) for name, one in differences_by_metric(pair).items()}
+            for pair in found
+        },
+        leaderboard=leaderboard([first, *others]) if _is_one_set(found) else None,
+    )
+
+
+def _by_metric(
+    services: Services, runs: Sequence[FoundRun], numbers: _SetNumbers, metric: str
+) -> tuple[RunsByMetric, tuple[MetricOption, ...]]:
+    found = [compared(services, one) for one in runs]
+    against = {run: of_run[metric] for run, of_run in numbers.against.items() if metric in of_run}
+    return runs_by_metric(found, against, metric), tuple(_options(found))
+
+
+def _options(runs: Sequence[ComparedRun]) -> Iterator[MetricOption]:
+    for one in choices(runs):
+        title, kind = metric_title(one.name, runs)
+        yield MetricOption(
+            name=one.name, title=title, kind=kind, higher_is_better=one.higher_is_better, by_items=one.by_items
+        )
 
 
 def _is_one_set(pairs: Sequence[Comparison]) -> bool:
     return not any(part.name in ("evalset", "spec") for pair in pairs for part in pair.measured)
 
 
-def _pair(found: Comparison, p_holm: float | None) -> Pair:
+# ── a pair as an answer ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _notices(found: Comparison) -> tuple[str, ...]:
+    return tuple(run_notices(found, found.a.name, found.b.name))
+
+
+def _pair(found: Comparison, notices: tuple[str, ...], metric: str, *, p_holm: float | None) -> Pair:
     inside = found.containment
     return Pair(
         a=found.a.name,
@@ -54,11 +166,13 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
         classes=dict(found.counts),
         measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
         unknown_in_both=found.unknown,
-        notices=tuple(run_notices(found, found.a.name, found.b.name)),
+        notices=notices,
         score=found.score,
         p_holm=p_holm,
         verdict=found.score.verdict,
         passing=found.passing,
+        passing_p_holm=found.p_holm[PASSING.name],
+        metric=metric,
         metrics=tuple(_metrics(found)),
         containment=None
         if inside is None
@@ -68,6 +182,7 @@ def _pair(found: Comparison, p_holm: float | None) -> Pair:
             n_lost=len(inside.lost),
             n_won=len(inside.won),
             difference=inside.difference,
+            p_holm=found.p_holm[CONTAINED.name],
         ),
         slices=found.slices,
         metadata=found.metadata,

@@ -6,11 +6,15 @@ from typing import Literal
 
 import msgspec
 
+from benchbook.comparison.by_metric import MetricChoice, RunByMetric
+from benchbook.comparison.checkpoints import BaselineRule
 from benchbook.comparison.difference import Difference, SliceDifference, Verdict
 from benchbook.comparison.leaderboard import HistoryName, Leaderboard
 from benchbook.comparison.pairing import ItemClass, MetricDifference
 from benchbook.evaluators.contract import MetricKind
+from benchbook.evaluators.document import Kind
 from benchbook.evaluators.measured import LeafDifference, Measured
+from benchbook.server.types import RunRow
 
 
 class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +32,7 @@ class ContainmentCounts(msgspec.Struct, frozen=True, kw_only=True):
     n_lost: int
     n_won: int
     difference: Difference
+    p_holm: float | None
 
 
 class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
@@ -39,7 +44,7 @@ class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any, and
-    `verdict` what may be said of B's score by it.
+    `verdict` what may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
 
     `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
     `notices` are what must be read before any number, beside what was measured differently.
@@ -60,18 +65,52 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     p_holm: float | None
     verdict: Verdict
     passing: Difference | None
+    passing_p_holm: float | None
+    metric: str
     metrics: tuple[MetricOfPair, ...]
     containment: ContainmentCounts | None
     slices: tuple[SliceDifference, ...]
     metadata: tuple[LeafDifference, ...]
 
 
+class MetricOption(MetricChoice, frozen=True, kw_only=True):
+    """A metric that the runs can be shown by, as reports name and write it."""
+
+    title: str
+    kind: Kind
+
+
 class ComparedSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Two to eight runs, the later ones against the first. `leaderboard` is null where they are over several sets."""
+    """Two to twenty runs, the others against the `baseline`. `leaderboard` is null where they are over several sets.
+
+    `rows` are the runs by `metric`, in the order asked for; `metrics` are all that they can be shown by. Ranks are over
+    the `n_ranked` items that every run has; `unranked` says why there are none.
+    """
 
     runs: tuple[str, ...]
     pairs: tuple[Pair, ...]
     leaderboard: Leaderboard | None
+    baseline: str
+    metric: str
+    metrics: tuple[MetricOption, ...]
+    rows: tuple[RunByMetric, ...]
+    n_ranked: int | None
+    unranked: str | None
+
+
+class RunAtStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that is compared; `step` is the training step that it is from, by its model's name or its training log."""
+
+    run: RunRow
+    step: int | None
+
+
+class RunsOfSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs in the order asked for, and the `baseline` where nobody has chosen one, with the rule that says so."""
+
+    runs: tuple[RunAtStep, ...]
+    baseline: str
+    baseline_rule: BaselineRule
 
 
 class ItemRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -213,11 +213,16 @@ def _history_condition(wanted: HistoryAsked) -> polars.Expr | None:
 def found_runs(call: Request, what: str) -> list[FoundRun]:
     """The runs that the query names. Raises: ProblemError (404, 409, 422 for one that is named twice)."""
     names = call.query.run
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"run {shorten(twice, 100)!r} is named twice")
+    refuse_twice(names)
     runs = [call.services.finished(name) for name in names]
     call.is_of(*(found.state_id for found in runs), what)
     return runs
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Raises: ProblemError (422) where a run is named twice."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"run {shorten(twice, 100)!r} is named twice")
 
 
 def compared(services: Services, found: FoundRun) -> ComparedRun:

@@ -11,6 +11,7 @@ from benchbook.evaluators.registry import derived_types
 from benchbook.server import (
     comparison_downloads,
     comparison_numbers,
+    comparison_runs,
     comparison_types,
     comparisons,
     judging,
@@ -184,13 +185,20 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/comparisons", name="comparePair",
         summary="Two runs: scores, the paired difference, what was measured differently, counts by class.",
-        handler=comparison_numbers.get_pair, query=questions.ItemAsked, answers=(comparison_types.Pair,), heavy=True,
+        handler=comparison_numbers.get_pair, query=questions.PairAsked, answers=(comparison_types.Pair,), heavy=True,
         tag="comparisons",
     ),
     Operation(
         method="GET", path=f"{_API}/comparisons/set", name="compareSet",
-        summary="Two to eight runs, each against the first, and their ranks.", handler=comparison_numbers.get_set,
+        summary="Two to twenty runs by any metric, each against a baseline, and their ranks.",
+        handler=comparison_numbers.get_set,
         query=questions.ComparedRuns, answers=(comparison_types.ComparedSet,), heavy=True, tag="comparisons",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/comparisons/runs", name="listRunsToCompare",
+        summary="The runs of a comparison, with their training steps, and the baseline where nobody has chosen one.",
+        handler=comparison_runs.get_runs, query=questions.RunsToCompare, answers=(comparison_types.RunsOfSet,),
+        tag="comparisons",
     ),
     Operation(
         method="GET", path=f"{_API}/comparisons/items", name="listComparedItems",

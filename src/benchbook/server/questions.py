@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from benchbook.comparison.leaderboard import HistoryName
+from benchbook.comparison.measures import SCORE
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
 
@@ -126,7 +127,8 @@ class CurvesAsked(MetricAsked, frozen=True, kw_only=True):
 # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────────
 
 TwoRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=2, description="a, then b")]
-SomeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=8)]
+SomeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=20)]
+AnyRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=1, max_length=20)]
 ThreeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=3, max_length=8)]
 
 
@@ -136,10 +138,24 @@ class ItemAsked(_Question, frozen=True, kw_only=True):
     run: TwoRuns
 
 
+class PairAsked(ItemAsked, frozen=True, kw_only=True):
+    """The comparison that is asked about, and the metric that its slices are by."""
+
+    metric: Word = SCORE.name
+
+
+class RunsToCompare(_Question, frozen=True, kw_only=True):
+    """Runs that are, or may be, compared."""
+
+    run: AnyRuns
+
+
 class ComparedRuns(_Question, frozen=True, kw_only=True):
-    """The runs of a comparison; the others are held against the first."""
+    """The runs of a comparison, and the one that the others are held against: by default the first."""
 
     run: SomeRuns
+    baseline: RunId | None = None
+    metric: Word = SCORE.name
 
 
 class ItemsFilter(ItemAsked, frozen=True, kw_only=True):

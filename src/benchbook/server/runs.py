@@ -184,13 +184,8 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
     never = why_never(
         state=row.state, spec=row.spec, samples_are=row.samples_are, has_numbers=row.manifest_sha256 is not None
     )
-    return RunRow(
-        **values | numbers,
-        tags=tags,
-        loss=_spark_line(services, row),
-        compared_as=None if never is not None else compared_as(row.spec or ""),
-        not_compared=never,
-    )
+    said = {"compared_as": None if never is not None else compared_as(row.spec or ""), "not_compared": never}
+    return RunRow(**values | numbers | said | {"tags": tags, "loss": _spark_line(services, row)})
 
 
 def _listed(

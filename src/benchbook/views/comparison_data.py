@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from benchbook.comparison.by_metric import by_metric
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.leaderboard import History
 from benchbook.comparison.text_difference import TextSpan, text_difference
@@ -102,6 +103,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             }
             for run in found.runs
         ],
+        "by_metric": by_metric(found),
         "comparisons": [_pair(pair, p_holm) for pair, p_holm in zip(found.pairs, found.p_holm, strict=True)],
         "histories": [_history(one) for one in found.histories],
         "leaderboard": found.leaderboard,

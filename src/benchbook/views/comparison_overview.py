@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from benchbook.comparison.by_metric import RunByMetric, by_metric
 from benchbook.comparison.compared import Comparison, ComparisonSet
 from benchbook.comparison.difference import Verdict
 from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.measures import SCORE, metrics_of
 from benchbook.comparison.whole_runs import RunNumber
-from benchbook.evaluators.document import Cell, Columns, Table, Value, table
+from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
 from benchbook.evaluators.measured import MEASURED_WORDS
 from benchbook.text import plural
 from benchbook.views import numbers
-from benchbook.views.comparison_tables import run_notices
+from benchbook.views.comparison_tables import metric_word, run_notices
 from benchbook.views.narrow_table import cut_apart
 from benchbook.views.words import AGGREGATES, aggregate_word, listed, outcome_word
 
@@ -22,42 +24,63 @@ _VERDICTS: dict[Verdict, str] = {
 }  # fmt: skip
 
 
+def metric_title(name: str, runs: Sequence[ComparedRun]) -> tuple[str, Kind]:
+    """A metric's name for people, and how its values are written."""
+    metric = next((one for one in metrics_of(runs) if one.name == name), None)
+    if metric is not None:
+        return metric_word(metric), metric.kind
+    word = aggregate_word(name)
+    return word.label, word.kind
+
+
 def overview_table(found: ComparisonSet) -> Table:
-    """A row a run in the order given: its score, and how it differs from the first's over the items of both."""
+    """A row a run in the order given: its number by the metric, and how it differs from the first's over the items of
+    both. The score has a ranking of its own; by another metric, ranks stand here.
+    """
     names = cut_apart([run.name for run in found.runs], _NAME)
+    shown, (title, kind), is_score = by_metric(found), metric_title(found.by, found.runs), found.by == SCORE.name
     decided = [_decision(run) for run in found.runs]
-    is_decided = any(decided)
+    last: tuple[str, list[str | None]] | None = ("Decision", decided) if any(decided) else None
+    if not is_score:
+        last = None if shown.unranked is not None else ("Rank", [_rank(row) for row in shown.rows])
     columns: Columns = {
-        "Run": "text", "Score": "score", "Its interval": "number", "Difference": "number", "Interval": "number",
-        "Lost": "count", "Won": "count", "Is": "text", **({"Decision": "text"} if is_decided else {}),
+        "Run": "text", "Score" if is_score else "Value": "number", "Its interval": "number", "Difference": "number",
+        "Interval": "number", "Lost": "count", "Won": "count", "p": "p", "Is": "text",
+        **({last[0]: "text"} if last else {}),
     }  # fmt: skip
-    rows = []
-    for place, (run, name) in enumerate(zip(found.runs, names, strict=True)):
-        against = _against(found.pairs[place - 1]) if place else ("the first", "", "", "", "")
-        last = (decided[place],) if is_decided else ()
-        rows.append(
-            (
-                name,
-                Value("score", run.score, unknown="no score"),
-                numbers.bounds("score", run.whole.score.low, run.whole.score.high),
-                *against,
-                *last,
-            )
+    rows = [
+        (
+            name,
+            Value(kind, row.value, unknown="no score" if is_score else "not known"),
+            numbers.bounds(kind, row.low, row.high),
+            *(_against(row, kind) if place else ("the first", "", "", "", None, "")),
+            *((last[1][place],) if last else ()),
         )
+        for place, (row, name) in enumerate(zip(shown.rows, names, strict=True))
+    ]
     n = {pair.n_compared for pair in found.pairs}
     items = plural(n.pop(), "item") if len(n) == 1 else "the items of both"
-    return table(f"{plural(len(rows), 'run')}, each against the first over {items}; `is` by Holm's p", columns, rows)
+    runs = plural(len(rows), "run") if is_score else f"{plural(len(rows), 'run')} by {title}"
+    return table(f"{runs}, each against the first over {items}; `is` by Holm's p", columns, rows)
 
 
-def _against(pair: Comparison) -> tuple[Cell, ...]:
-    score = pair.score
+def _against(row: RunByMetric, kind: Kind) -> tuple[Cell, ...]:
+    if row.difference is None or row.verdict is None:
+        return ("not tested", "", "", "", None, "")
     return (
-        Value("score", score.difference, signed=True),
-        numbers.difference_interval(score),
-        score.n_lost,
-        score.n_won,
-        _VERDICTS[score.verdict],
+        Value(kind, row.difference.difference, signed=True),
+        numbers.difference_interval(row.difference, kind),
+        row.difference.n_lost,
+        row.difference.n_won,
+        row.p_holm,
+        _VERDICTS[row.verdict],
     )
+
+
+def _rank(row: RunByMetric) -> str | None:
+    if row.rank is None:
+        return None
+    return f"{row.rank}" if row.rank_low is None else f"{row.rank} ({row.rank_low} to {row.rank_high})"
 
 
 def _decision(run: ComparedRun) -> str | None:

@@ -9,6 +9,7 @@ from benchbook.comparison.compared import Change, Comparison, ComparisonSet
 from benchbook.comparison.difference import Difference, Verdict
 from benchbook.comparison.items import UnansweredItems
 from benchbook.comparison.leaderboard import History, HistoryName
+from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.contract import ComparedMetric, EndedEarly
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
@@ -266,12 +267,17 @@ def item_facts(item: ShownItem) -> Iterator[str]:
         yield f"{a.capitalize()}, then {b}."
 
 
-_METRIC_WORDS: dict[str, str] = {"latency_e2e_ms": "Latency", "total_tokens": "Tokens", "cost_usd": "Cost"}
+_METRIC_WORDS: dict[str, str] = {
+    "score": "Score", "passing": "Items that pass", "contained": "Answer in the text (diagnosis)",
+    "latency_e2e_ms": "Latency", "total_tokens": "Tokens", "cost_usd": "Cost",
+}  # fmt: skip
 
 
 def metric_word(one: ComparedMetric) -> str:
     """A metric's name at the head of its row: `Accuracy, 0 to 2`."""
-    word = _METRIC_WORDS.get(one.name) or criterion_word(one.name)
+    if (word := _METRIC_WORDS.get(one.name)) is not None:
+        return word
+    word = criterion_word(one.name)
     return word if one.highest is None else f"{word}, {one.lowest:g} to {one.highest:g}"
 
 
@@ -286,12 +292,12 @@ _COLUMNS: Columns = {
 
 def differences_table(pair: Comparison) -> Table:
     """The score, and what stands beside it: passing, the diagnosis of A7, and what else both runs measured."""
-    rows = [("Score", *_cells(pair.score, pair.score.p))]
+    rows = [(metric_word(SCORE), *_cells(pair.score, pair.score.p))]
     if pair.passing is not None:
-        rows.append(("Items that pass", *_cells(pair.passing, pair.passing.p)))
+        rows.append((metric_word(PASSING), *_cells(pair.passing, pair.passing.p)))
     if pair.containment is not None:
         contained = pair.containment.difference
-        rows.append(("Answer in the text (diagnosis)", *_cells(contained, contained.p)))
+        rows.append((metric_word(CONTAINED), *_cells(contained, contained.p)))
     known = {one.name: one for one in pair.a.columns.metrics}
     rows += [
         (metric_word(known[one.name]), *_cells(one.difference, one.p_holm, known[one.name].kind))
