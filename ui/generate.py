@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from benchbook.comparison.checkpoints import BASELINE_RULES
 from benchbook.comparison.comparable import OTHER_SCORER
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
@@ -129,6 +130,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
     "STANDINGS": ("Whether a judge can be used.", STANDINGS),
     "NOT_COMPARED": ("Why two runs can't be compared.", {"other_scorer": OTHER_SCORER}),
+    "BASELINE_RULES": ("Why a run is the baseline, where nobody chose one.", BASELINE_RULES),
     "RULES": ("A rule for judges, and how its limit is written; `{points}` are those of the protocol.", RULES),
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.comparison.checkpoints import Checkpoint, default_baseline, step_named
+from benchbook.comparison.checkpoints import Checkpoint, in_order, step_named
 from benchbook.comparison.comparable import compared_as, why_never
 from benchbook.comparison.compared import compare
 from benchbook.errors import UsageError
@@ -69,7 +69,8 @@ def test_a_name_tells_the_step(names: tuple[str | None, ...], step: int | None) 
         ([("first", None, None), ("second", None, None)], ("first", "start")),
     ],
 )
-def test_the_baseline_is_the_lowest_step_or_the_oldest(
+def test_the_first_is_the_lowest_step_or_the_oldest(
     runs: list[tuple[str, int | None, str | None]], baseline: tuple[str, str]
 ) -> None:
-    assert default_baseline([Checkpoint(*run) for run in runs]) == baseline
+    found, rule = in_order([Checkpoint(*run) for run in runs])
+    assert (found[0].run, rule) == baseline

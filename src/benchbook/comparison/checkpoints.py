@@ -1,4 +1,4 @@
-"""The order of checkpoints, and which of several runs the others are held against where nobody has chosen one."""
+"""The order of checkpoints: the first of them is the baseline where nobody has chosen one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 BaselineRule = Literal["step", "start"]
+"""By which the first of several runs is the baseline, unless somebody chose another."""
+
 BASELINE_RULES: dict[BaselineRule, str] = {
     "step": "it has the lowest training step",
     "start": "it was started first",
@@ -33,11 +35,11 @@ def step_named(*names: str | None) -> int | None:
     return None
 
 
-def default_baseline(runs: Sequence[Checkpoint]) -> tuple[str, BaselineRule]:
-    """The run to hold the others against, and the rule: the lowest training step, where every run has one and they
-    differ; else the run that was started first. The order in which they are given settles ties alone.
+def in_order(runs: Sequence[Checkpoint]) -> tuple[list[Checkpoint], BaselineRule]:
+    """The runs from the first on, and what orders them: the training step, where every run has one and they differ;
+    else when they were started. The order in which they are given settles ties alone.
     """
     steps = [run.step for run in runs]
     if None not in steps and len(set(steps)) > 1:
-        return min(runs, key=lambda run: run.step or 0).run, "step"
-    return min(runs, key=lambda run: (run.started_utc is None, run.started_utc or "")).run, "start"
+        return sorted(runs, key=lambda run: run.step or 0), "step"
+    return sorted(runs, key=lambda run: (run.started_utc is None, run.started_utc or "")), "start"

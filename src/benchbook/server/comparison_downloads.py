@@ -80,7 +80,8 @@ class _TableFile:
 def report(call: Request) -> Bytes:
     """The report of `benchbook compare`, as a file: its styles are inline, which this server's pages may not have."""
     runs = found_runs(call, "report")
-    page = compare_records([found.record for found in runs]).to_html()
+    runs.sort(key=lambda found: found.row.run_id != call.query.baseline)  # the others stay as they are
+    page = compare_records([found.record for found in runs], metric=call.query.metric).to_html()
     call.headers["content-disposition"] = 'attachment; filename="comparison.html"'
     return Bytes(page.encode("utf-8"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbook.comparison.checkpoints import Checkpoint, default_baseline, step_named
+from benchbook.comparison.checkpoints import Checkpoint, in_order, step_named
 from benchbook.record.derived_files import reading_frame
 from benchbook.server.comparison_types import RunAtStep, RunsOfSet
 from benchbook.server.comparisons import refuse_twice
@@ -14,15 +14,12 @@ from benchbook.training.curves import TRAINING_TABLE
 
 def get_runs(call: Request) -> RunsOfSet:
     refuse_twice(call.query.run)
-    found = [call.services.run(name) for name in call.query.run]
-    steps = [_step(call.services, one) for one in found]
-    order = [Checkpoint(one.row.run_id, step, one.row.started_utc) for one, step in zip(found, steps, strict=True)]
-    baseline, rule = default_baseline(order)
+    found = {name: call.services.run(name) for name in call.query.run}
+    given = [Checkpoint(name, _step(call.services, one), one.row.started_utc) for name, one in found.items()]
+    runs, rule = in_order(given)
     return RunsOfSet(
-        runs=tuple(
-            RunAtStep(run=run_answer(call.services, one.row), step=step) for one, step in zip(found, steps, strict=True)
-        ),
-        baseline=baseline,
+        runs=tuple(RunAtStep(run=run_answer(call.services, found[one.run].row), step=one.step) for one in runs),
+        baseline=runs[0].run,
         baseline_rule=rule,
     )
 

@@ -106,7 +106,9 @@ class RunAtStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunsOfSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Runs in the order asked for, and the `baseline` where nobody has chosen one, with the rule that says so."""
+    """Runs in their order: of training steps, or of when they were started, as `baseline_rule` says. The first is the
+    baseline where nobody has chosen one.
+    """
 
     runs: tuple[RunAtStep, ...]
     baseline: str
