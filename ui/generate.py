@@ -18,7 +18,7 @@ from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.views.answers.report import ERRORS
-from benchbook.views.answers.terms import MISS_REASONS
+from benchbook.views.answers.terms import MISS_REASONS, WITHIN
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.numbers import DECIMALS, MOST_DECIMALS, NO_INTERVAL
 from benchbook.views.protocol.tables import LOCATED, RULES, SHORT_REASONS, STANDINGS
@@ -120,6 +120,7 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "FAIL_REASONS": ("Why a sample did not pass (R5.1).", FAIL_REASONS),
     "FAIL_ENDINGS": ("The same of a criterion: how its reason ends, and what is said of it.", FAIL_ENDINGS),
     "MISS_REASONS": ("Why an item missed (A4).", {**MISS_REASONS, **ERRORS}),
+    "WITHIN": ("What an expected answer is a part of where it stands in a text.", WITHIN),
     "VERDICTS": ("What is said of a run itself, and not of its score (A3).", VERDICTS),
     "REASONS": ("Why there is no value, or no interval.", REASONS),
     "NO_INTERVAL": ("The same of a difference, short enough for a cell.", NO_INTERVAL),

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.library.comparing import compare_records
-from benchbook.server.comparisons import found_runs, item_condition, item_list
+from benchbook.server.compared_items import item_condition, item_list
+from benchbook.server.comparisons import found_runs
+from benchbook.server.item_numbers import numbers_of
 from benchbook.server.operations import Bytes, Request, Stream, file_stream
 from benchbook.server.services import FoundRun
 from benchbook.text import visible
@@ -93,9 +95,8 @@ def _parts(call: Request, what: str) -> tuple[Iterator[polars.DataFrame], str]:
 
 
 def _chosen(call: Request, runs: Sequence[FoundRun]) -> polars.DataFrame:
-    frame = item_list(call.services, runs).frame.drop("change")
-    condition = item_condition(call.query)
-    return frame if condition is None else frame.filter(condition)
+    rows = item_list(call.services, runs)
+    return rows.fitting(item_condition(call.query, numbers_of(runs, rows.frame), rows)).drop("change")
 
 
 def _names(runs: Sequence[FoundRun]) -> str:

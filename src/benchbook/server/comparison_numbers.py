@@ -19,6 +19,7 @@ from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import Leaderboard, leaderboard
 from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
+from benchbook.server.compared_items import make_item_list
 from benchbook.server.comparison_types import (
     ComparedSet,
     ContainmentCounts,
@@ -27,7 +28,7 @@ from benchbook.server.comparison_types import (
     MetricOption,
     Pair,
 )
-from benchbook.server.comparisons import compared, found_runs, key_of, make_item_list
+from benchbook.server.comparisons import compared, found_runs, key_of
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import ComparedRuns, PairAsked

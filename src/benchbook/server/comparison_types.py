@@ -115,56 +115,13 @@ class RunsOfSet(msgspec.Struct, frozen=True, kw_only=True):
     baseline_rule: BaselineRule
 
 
-class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the item table. Texts are cut; `ItemDetail` has them whole."""
-
-    position: int  # among all items of the comparison
-    item_class: ItemClass = msgspec.field(name="class")
-    item_id: str
-    section: str | None
-    category: str | None
-    difficulty: str | None
-    prompt: str | None
-    expected: str | None
-    text_a: str | None
-    text_b: str | None
-    score_a: float | None
-    score_b: float | None
-    miss_reason_a: str | None
-    miss_reason_b: str | None
-    text_changed: bool
-
-
-class ItemsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`n` items fit the filter in all; `next_cursor` is null on the last page."""
-
-    items: tuple[ItemRow, ...]
-    n: int
-    next_cursor: str | None
-
-
-class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of two texts: `same` and `deleted` ones make up A's, `same` and `inserted` ones B's."""
-
-    op: Literal["same", "deleted", "inserted"]
-    text: str
-
-
-class ItemDetail(ItemRow, frozen=True, kw_only=True):
-    """One item, whole. `segments` are the two texts compared word by word; null where one is missing."""
-
-    item_id_b: str | None
-    context: str | None
-    expected_b: str | None
-    sample_a: int | None
-    sample_b: int | None
-    segments: tuple[Segment, ...] | None
-
-
 class HistoryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`."""
+    """An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`. `item` is the item's position
+    in the list of the first two runs.
+    """
 
     position: int
+    item: int | None
     item_id: str
     section: str | None
     category: str | None

@@ -9,11 +9,15 @@ import msgspec
 from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.registry import derived_types
 from benchbook.server import (
+    compared_items,
     comparison_downloads,
     comparison_numbers,
     comparison_runs,
     comparison_types,
-    comparisons,
+    item_answers,
+    item_histories,
+    item_summary,
+    item_types,
     judging,
     judging_types,
     labelling,
@@ -203,13 +207,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/comparisons/items", name="listComparedItems",
         summary="Items of two runs, by pages.",
-        handler=comparisons.list_items, query=questions.ItemsAsked, answers=(comparison_types.ItemsPage,),
+        handler=compared_items.list_items, query=questions.ItemsAsked, answers=(item_types.ItemsPage,),
         tag="comparisons",
     ),
     Operation(
+        method="GET", path=f"{_API}/comparisons/items/summary", name="summarizeComparedItems",
+        summary="What the items that fit come to: differences in bins, A against B, slices, what was lost and won.",
+        handler=item_summary.summarize_items, query=questions.ItemsFilter, answers=(item_types.ItemsSummary,),
+        heavy=True, tag="comparisons",
+    ),
+    Operation(
         method="GET", path=f"{_API}/comparisons/items/{{position}}", name="getComparedItem",
-        summary="One item of two runs, whole, with the difference of its texts by word.",
-        handler=comparisons.get_item, query=questions.ItemAsked, answers=(comparison_types.ItemDetail,),
+        summary="One item, whole: the answers of two to eight runs, what judges said, and what differs by word.",
+        handler=item_answers.get_item, query=questions.OneItemAsked, answers=(item_types.ItemDetail,),
         tag="comparisons",
     ),
     Operation(
@@ -235,12 +245,12 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="GET", path=f"{_API}/comparisons/history", name="listItemHistories",
-        summary="Each item's way through three to eight runs, by pages.", handler=comparisons.history_page,
+        summary="Each item's way through three to eight runs, by pages.", handler=item_histories.history_page,
         query=questions.HistoryAsked, answers=(comparison_types.HistoryPage,), heavy=True, tag="comparisons",
     ),
     Operation(
         method="GET", path=f"{_API}/comparisons/history/summary", name="getHistorySummary",
-        summary="How many items were learned, forgotten, flipping.", handler=comparisons.history_summary,
+        summary="How many items were learned, forgotten, flipping.", handler=item_histories.history_summary,
         query=questions.HistoryCounts, answers=(comparison_types.HistorySummary,), heavy=True, tag="comparisons",
     ),
     # ── eval sets and leaderboards ───────────────────────────────────────────────────────────────────────────

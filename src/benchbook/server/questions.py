@@ -21,6 +21,7 @@ Offset: TypeAlias = Annotated[
     int, Meta(ge=0, le=1_000_000_000, description="how many rows to pass over; not with a cursor")
 ]
 Place: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+ANumber: TypeAlias = Annotated[float, Meta(ge=-1e15, le=1e15)]
 Order: TypeAlias = Literal["asc", "desc"]
 Confidence: TypeAlias = Annotated[float, Meta(gt=0.5, lt=1)]
 Tag: TypeAlias = Annotated[str, Meta(min_length=1, max_length=60)]
@@ -150,6 +151,12 @@ class RunsToCompare(_Question, frozen=True, kw_only=True):
     run: AnyRuns
 
 
+class OneItemAsked(_Question, frozen=True, kw_only=True):
+    """The runs whose answers are asked for. The first two are those whose list of items the position counts in."""
+
+    run: SomeRuns
+
+
 class ComparedRuns(_Question, frozen=True, kw_only=True):
     """The runs of a comparison, and the one that the others are held against: by default the first."""
 
@@ -159,20 +166,37 @@ class ComparedRuns(_Question, frozen=True, kw_only=True):
 
 
 class ItemsFilter(ItemAsked, frozen=True, kw_only=True):
-    """A filter of items."""
+    """A filter of items. `metric` names the number that limits, `moved` and orders go by: `score`, `passing`,
+    `contained`, or one of the comparison's metrics. Limits are inclusive, and leave out items without the number.
+    """
 
     item_class: ItemClass | None = msgspec.field(name="class", default=None)
     section: Word | None = None
     category: Word | None = None
     difficulty: Word | None = None
     reason: Word | None = None  # why either text missed
+    reason_a: Word | None = None
+    reason_b: Word | None = None
     text: FreeText | None = None  # stands in the item's id, its prompt, the expected answer or either text
+    text_changed: bool | None = None  # both answered, and not alike
+    metric: Word = "score"
+    moved: Literal["lost", "won", "same"] | None = None  # what became of the number, the better end being known
+    a_min: ANumber | None = None
+    a_max: ANumber | None = None
+    b_min: ANumber | None = None
+    b_max: ANumber | None = None
+    difference_min: ANumber | None = None  # of B - A
+    difference_max: ANumber | None = None
 
 
 class ItemsAsked(ItemsFilter, frozen=True, kw_only=True):
-    """A filter of items, and their order: `change` puts first those that lost or won the most."""
+    """A filter of items, and their order: `change` puts first those whose score lost or won the most; `a`, `b` and
+    `difference` are of the metric.
+    """
 
-    sort: Literal["position", "item_id", "change"] = "position"
+    sort: Literal[
+        "position", "item_id", "class", "section", "category", "difficulty", "change", "a", "b", "difference"
+    ] = "position"
     order: Order = "asc"
     limit: Limit = 100
     offset: Offset = 0

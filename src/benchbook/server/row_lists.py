@@ -49,7 +49,22 @@ class RowList:
     def n_bytes(self) -> int:
         return int(self.frame.estimated_size())
 
-    def page(self, question: Any, condition: polars.Expr | None, sort: str | None, columns: Any) -> Page:
+    def containing(self, text: str, columns: Sequence[str]) -> polars.Series:
+        """True for each row in which one of the columns contains `text`: looked up once, the columns side by side."""
+        import polars as pl
+
+        def look() -> polars.Series:
+            each = self.frame.select(contains(text, name).alias(name) for name in columns)
+            return each.select(pl.any_horizontal(pl.all())).to_series()
+
+        found: polars.Series = self._once(f"text {text}", look)
+        return found
+
+    def fitting(self, condition: polars.Expr | None) -> polars.DataFrame:
+        """The rows that fit, as they are in the list."""
+        return self.frame if condition is None else self.frame.filter(condition)
+
+    def page(self, question: Any, condition: polars.Expr | None, sort: str | polars.Expr | None, columns: Any) -> Page:
         """The page that `question` asks for of the rows that fit `condition`, in the order of the column `sort`.
 
         `question` has limit, offset, cursor, and maybe order; the rest of it names the list that a cursor belongs to.
@@ -60,11 +75,13 @@ class RowList:
         n = len(self.frame) if rows is None else len(rows)
 
         def part(first: int, end: int) -> polars.DataFrame:
-            return self.frame[first:end] if rows is None else self.frame[rows[first:end]]
+            return (self.frame[first:end] if rows is None else self.frame[rows[first:end]]).select(columns)
 
-        return _page(list_id, question, offset, n, part, columns)
+        return _page(list_id, question, offset, n, part)
 
-    def _places(self, question: Any, condition: polars.Expr | None, sort: str | None, *, descending: bool) -> Any:
+    def _places(
+        self, question: Any, condition: polars.Expr | None, sort: str | polars.Expr | None, *, descending: bool
+    ) -> Any:
         """The places of the rows that are shown, in their order; None for all of them as they are.
 
         The rows that fit are looked up once, whatever they are sorted by.
@@ -91,18 +108,16 @@ class RowList:
         return found
 
 
-def page_of_parts(name: str, question: Any, n: int, part: Callable[[int, int], polars.DataFrame], columns: Any) -> Page:
+def page_of_parts(name: str, question: Any, n: int, part: Callable[[int, int], polars.DataFrame]) -> Page:
     """The page that an unfiltered `RowList` of that name and `n` rows gives; `part` reads some of its rows."""
     list_id = _list_id(name, question)
-    return _page(list_id, question, page_asked(question, list_id), n, part, columns)
+    return _page(list_id, question, page_asked(question, list_id), n, part)
 
 
-def _page(
-    list_id: str, question: Any, offset: int, n: int, part: Callable[[int, int], polars.DataFrame], columns: Any
-) -> Page:
+def _page(list_id: str, question: Any, offset: int, n: int, part: Callable[[int, int], polars.DataFrame]) -> Page:
     end = min(offset + question.limit, n)
     more = cursor_of(_Place(end, list_id)) if end < n else None
-    return Page(part(min(offset, end), end).select(columns).to_dicts(), n, more)
+    return Page(part(min(offset, end), end).to_dicts(), n, more)
 
 
 def page_asked(question: Any, list_id: str) -> int:
@@ -134,7 +149,7 @@ def _fitting(frame: polars.DataFrame, condition: polars.Expr) -> polars.Series:
 
 
 def _sorted(
-    frame: polars.DataFrame, fitting: polars.Series | None, sort: str | None, *, descending: bool
+    frame: polars.DataFrame, fitting: polars.Series | None, sort: str | polars.Expr | None, *, descending: bool
 ) -> polars.Series:
     """Places in the order of a column, nulls last; without a column, backwards."""
     import polars as pl
@@ -142,7 +157,8 @@ def _sorted(
     places = pl.int_range(len(frame), dtype=pl.UInt32, eager=True) if fitting is None else fitting
     if sort is None:
         return places.reverse()
-    key = frame[sort] if fitting is None else frame[sort].gather(fitting)
+    column = frame.select(sort).to_series()
+    key = column if fitting is None else column.gather(fitting)
     rows = pl.DataFrame([key.alias("key"), places.alias("place")])
     return rows.sort("key", descending=descending, nulls_last=True, maintain_order=True)["place"]
 

@@ -58,11 +58,11 @@ def get_sample(call: Request) -> SampleDetail:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
     import polars as pl
 
-    with reading_frame(table := _table_of(found)):
+    with reading_frame(table := table_of(found)):
         row = pl.scan_parquet(table).slice(place, 1).collect().to_dicts()[0]
     shown = frame[place].to_dicts()[0]
     values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
-    asked = _asked(call.services, found, row, shown["text"])
+    asked = asked_about(call.services, found, row, shown["text"])
     return SampleDetail(**values, **asked, judge_replies=_replies(row), row=row)
 
 
@@ -105,7 +105,7 @@ def sample_csv(call: Request) -> Stream:
 def sample_table(call: Request) -> Stream:
     """samples.parquet as it is."""
     found = call.services.finished(call.path["run_id"])
-    table = _table_of(found)
+    table = table_of(found)
     there = table.stat()  # who reads it by parts must see that another file has taken its place
     call.is_of(found.state_id, f"{there.st_mtime_ns:x}", f"{there.st_size:x}", "samples-parquet")
     file = table.open("rb")  # now, so that a new file in its place changes nothing in the answer
@@ -120,7 +120,7 @@ def _batches(table: Path) -> Iterator[list[dict[str, Any]]]:
 
 def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[list[dict[str, Any]]]]:
     """The columns of a run's samples with what was asked, and the rows, a part of the table in memory at a time."""
-    table, record = _table_of(found), found.record
+    table, record = table_of(found), found.record
     started = record.started()
     row_type = evaluator_of(record).tables(started)["samples.parquet"]
     columns = columns_with_asked(row_type.__struct_fields__, started)
@@ -137,7 +137,7 @@ def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], I
 # ── the table behind the list ────────────────────────────────────────────────────────────────────────────────
 
 
-def _table_of(found: FoundRun) -> Path:
+def table_of(found: FoundRun) -> Path:
     path = found.record.samples
     if not path.is_file():
         raise ProblemError(
@@ -147,7 +147,7 @@ def _table_of(found: FoundRun) -> Path:
 
 
 def _row_list(services: Services, found: FoundRun) -> RowList:
-    path = _table_of(found)
+    path = table_of(found)
     key = ("samples", found.name)
 
     def make() -> RowList:
@@ -218,7 +218,7 @@ def _condition(wanted: SamplesFilter, in_prompt: polars.Expr | None) -> polars.E
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _asked(services: Services, found: FoundRun, row: dict[str, Any], answer: str | None) -> dict[str, Any]:
+def asked_about(services: Services, found: FoundRun, row: dict[str, Any], answer: str | None) -> dict[str, Any]:
     """Prompt, context and expected answer of a sample, from the eval set that the record keeps; the turns of a
     conversation, and the judge's view of the answer."""
     if "evalset" not in found.record.started().inputs:  # judges of outputs got something else

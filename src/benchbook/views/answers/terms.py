@@ -12,6 +12,7 @@ from benchbook.evaluators.checks.rows import ChecksAggregates
 from benchbook.evaluators.document import Columns, Kind, Reach, Table, Tone, Value, table
 from benchbook.evaluators.gates import Decision, DecisionName, RunVerdict
 from benchbook.evaluators.imported.rows import ImportedAggregates
+from benchbook.evaluators.inside import Within
 from benchbook.evaluators.scorers.rows import ScorerAggregates
 from benchbook.text import shorten
 from benchbook.views.answers.report import AnswersReport, Terms, misses_by_run_or_item, reason_words, view_over
@@ -25,6 +26,7 @@ MISS_REASONS: Mapping[str, str] = {
     "numerically_equal": "the same number, written otherwise",
     "different": "another answer",
 }
+WITHIN: Mapping[Within, str] = {"number": "inside a longer number", "word": "inside a longer word"}
 
 CORRECTNESS = view_over(
     Terms(

@@ -1,0 +1,166 @@
+"""A filtered list of compared items as pictures that filter show it: bins, a grid, slices, what was lost and won."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+
+from benchbook.comparison.slices import MOST_SLICES
+from benchbook.server.compared_items import item_condition, item_list
+from benchbook.server.comparisons import found_runs, key_of
+from benchbook.server.item_numbers import ItemNumber, Numbers, number_named, numbers_of
+from benchbook.server.item_types import Field, ItemBin, ItemCell, ItemMoves, ItemSlice, ItemsSummary, ReasonCount
+from benchbook.server.operations import Request
+from benchbook.server.questions import ItemsFilter
+from benchbook.server.row_lists import RowList
+
+if TYPE_CHECKING:
+    import polars
+
+FEW = 12  # numbers that get a bin each; of more, that many stretches of the whole
+_FIELDS: tuple[Field, ...] = get_args(Field)
+_MOVES = ("lost", "won", "same")
+
+
+def summarize_items(call: Request) -> ItemsSummary:
+    question, runs = call.query, found_runs(call, "items-summary")
+    services = call.services
+
+    def make() -> ItemsSummary:
+        rows = item_list(services, runs)
+        return _summary(question, numbers_of(runs, rows.frame), rows)
+
+    key = ("items summary", *key_of(runs), msgspec.json.encode(question))
+    return services.kept.get(key, make, lambda _: 1 << 14)
+
+
+def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList) -> ItemsSummary:
+    number = number_named(numbers, question.metric)
+    condition = item_condition(question, numbers, rows)
+    frame = rows.frame.select(
+        *_FIELDS,
+        *(f"miss_reason_{run}" for run in "ab"),
+        "class",
+        a=number.a,
+        b=number.b,
+        difference=number.difference,
+        fits=True if condition is None else condition,
+    )
+    fitting = frame if condition is None else frame.filter("fits")
+    bins_a, bins_b, cells = _grid(fitting)
+    return ItemsSummary(
+        n=len(fitting),
+        metric=number.name,
+        differences=_bins(fitting["difference"])[0],
+        bins_a=bins_a,
+        bins_b=bins_b,
+        cells=cells,
+        slices=tuple(_slices(fitting, number)),
+        moves=_moves(rows, numbers, condition),
+        reasons=_reasons(frame),
+    )
+
+
+# ── bins ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _bins(values: polars.Series) -> tuple[tuple[ItemBin, ...], polars.Series]:
+    """Bins of all that is known of `values`, and of each value the place of its bin.
+
+    Few numbers get a bin each; of more, the bins are stretches of one width, and 0 has one of its own where numbers lie
+    on both sides of it: it is what most differences are.
+    """
+    import polars as pl
+
+    known = values.drop_nulls()
+    single = known.unique().sort()
+    if len(single) <= FEW:
+        edges = [(value, value) for value in single]
+        place = values.replace_strict(single, pl.int_range(len(single), dtype=pl.Int32, eager=True), default=None)
+    else:
+        edges, place = _stretches(values, float(single[0]), float(single[-1]))
+    found = pl.DataFrame({"place": place, "value": values}).drop_nulls().group_by("place").agg(
+        n=pl.len(), low=pl.col("value").min(), high=pl.col("value").max()
+    )  # fmt: skip
+    there = {row["place"]: row for row in found.iter_rows(named=True)}
+    nothing = {"n": 0, "low": None, "high": None}
+    bins = tuple(
+        ItemBin(start=start, end=end, **{name: there.get(at, nothing)[name] for name in nothing})
+        for at, (start, end) in enumerate(edges)
+    )
+    return bins, place
+
+
+def _stretches(values: polars.Series, least: float, most: float) -> tuple[list[tuple[float, float]], polars.Series]:
+    import polars as pl
+
+    if least < 0 < most:
+        reach, half = max(-least, most), FEW // 2
+        width = reach / half
+        edges = [(width * step, width * (step + 1)) for step in range(-half, half)]
+        edges.insert(half, (0.0, 0.0))
+        steps = (values / width).floor().clip(-half, half - 1).cast(pl.Int32) + half
+        place = pl.select(pl.when(values == 0).then(half).otherwise(steps + (values > 0).cast(pl.Int32))).to_series()
+        return edges, place.cast(pl.Int32)
+    width = (most - least) / FEW
+    edges = [(least + width * step, least + width * (step + 1)) for step in range(FEW)]
+    return edges, ((values - least) / width).floor().clip(0, FEW - 1).cast(pl.Int32)
+
+
+def _grid(rows: polars.DataFrame) -> tuple[tuple[ItemBin, ...], tuple[ItemBin, ...], tuple[ItemCell, ...]]:
+    """The bins of A and of B, and how many items lie in each pair of them."""
+    import polars as pl
+
+    (bins_a, place_a), (bins_b, place_b) = _bins(rows["a"]), _bins(rows["b"])
+    both = pl.DataFrame({"a": place_a, "b": place_b}).drop_nulls()
+    counts = both.group_by("a", "b").agg(n=pl.len()).sort("a", "b")
+    return bins_a, bins_b, tuple(ItemCell(**row) for row in counts.iter_rows(named=True))
+
+
+# ── what became of items ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _slices(rows: polars.DataFrame, number: ItemNumber) -> Iterator[ItemSlice]:
+    for field in _FIELDS:
+        known = rows.drop_nulls(field)
+        if not 0 < known[field].n_unique() <= MOST_SLICES:
+            continue
+        counts = known.group_by(field).agg(*_counted(number, "difference")).sort(field)
+        for value, *moved in counts.iter_rows():
+            yield ItemSlice(field=field, value=str(value), **dict(zip(_MOVES, moved, strict=True)))
+
+
+def _counted(number: ItemNumber, column: str) -> Sequence[polars.Expr]:
+    """How many lost, won and kept a number, by the column of its differences."""
+    import polars as pl
+
+    fell, rose = (pl.col(column) < 0).sum(), (pl.col(column) > 0).sum()
+    lost, won = (fell, rose) if number.higher_is_better else (rose, fell)
+    return lost.alias(f"{column} lost"), won.alias(f"{column} won"), (pl.col(column) == 0).sum().alias(f"{column} same")
+
+
+def _moves(rows: RowList, numbers: Numbers, condition: polars.Expr | None) -> tuple[ItemMoves, ...]:
+    differences = rows.fitting(condition).select(one.difference.alias(one.name) for one in numbers.values())
+    counts: dict[str, Any] = differences.select(
+        count for one in numbers.values() for count in _counted(one, one.name)
+    ).to_dicts()[0]
+    return tuple(
+        ItemMoves(
+            metric=one.name,
+            title=one.title,
+            kind=one.kind,
+            higher_is_better=one.higher_is_better,
+            **{moved: counts[f"{one.name} {moved}"] for moved in _MOVES},
+        )
+        for one in numbers.values()
+    )
+
+
+def _reasons(rows: polars.DataFrame) -> tuple[ReasonCount, ...]:
+    counts = [dict(rows[f"miss_reason_{run}"].drop_nulls().value_counts().iter_rows()) for run in "ab"]
+    return tuple(
+        ReasonCount(reason=reason, n_a=counts[0].get(reason, 0), n_b=counts[1].get(reason, 0))
+        for reason in sorted(counts[0].keys() | counts[1].keys())
+    )
