@@ -1,11 +1,13 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";
+import { rememberScrolling } from "./scroll";
 import "./styles/palette.css";
 import "./styles/base.css";
 import "./styles/rows.css";
 import "./styles/pages.css";
 
+rememberScrolling();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <App />

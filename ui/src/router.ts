@@ -2,6 +2,7 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import { inner, outer } from "./base";
+import { newStep } from "./scroll";
 
 const MOVED = "benchbook:moved";
 
@@ -20,8 +21,8 @@ const address = (): string => path() + window.location.search;
 /** Go to an address of this page. `replace` leaves no step behind in the browser's history. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (to === address()) return;
-  if (replace) window.history.replaceState(null, "", outer(to));
-  else window.history.pushState(null, "", outer(to));
+  if (replace) window.history.replaceState(window.history.state, "", outer(to));
+  else window.history.pushState(newStep(), "", outer(to));
   window.dispatchEvent(new Event(MOVED));
 }
 

@@ -1,6 +1,8 @@
 import { useRef, type ReactNode, type RefObject } from "react";
 import type { Pages } from "../api/use-pages";
+import { PanelPlace } from "./panel";
 import { Failed } from "./states";
+import { useLanding } from "./use-landing";
 import { useMedia } from "./use-media";
 import { useOpened } from "./use-opened";
 import { VirtualRows, type RowsHandle } from "./virtual-rows";
@@ -18,15 +20,18 @@ interface Props<T> {
   narrowColumns: readonly Column[]; // on a phone, in rows of two lines
   cells: (row: T, narrow: boolean) => ReactNode;
   panel: (opened: number, onClose: () => void, onMove: ((by: number) => void) | null) => ReactNode;
+  inOrder?: boolean; // nothing filters or sorts it: row 7 is number 7
   nothing: string; // what is said where no row fits
   search?: RefObject<HTMLInputElement | null>; // where `/` leads
 }
 
 /** A long list that is moved through with j and k; what Enter opens stands beside it, or on a phone in its place. */
-export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns, narrowColumns, cells, panel, nothing, search }: Props<T>) {
+export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns, narrowColumns, cells, panel, nothing, search, inOrder = false }: Props<T>) {
   const grid = useRef<RowsHandle>(null);
   const narrow = useMedia("(max-width: 46rem)");
-  const { chosen, opened, select, open, close, move } = useOpened(pages, name, numberOf, grid, search);
+  const { chosen, opened, select, open, close, move } = useOpened(pages, name, numberOf, grid, search, inOrder);
+  const aside = useRef<HTMLElement>(null);
+  useLanding(aside, opened, narrow);
   const count = pages.count ?? 0;
   return (
     <>
@@ -51,7 +56,7 @@ export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns,
             }}
           />
         )}
-        {opened !== null && panel(opened, close, chosen === null ? null : move)}
+        {opened !== null && <PanelPlace value={aside}>{panel(opened, close, chosen === null ? null : move)}</PanelPlace>}
       </div>
     </>
   );

@@ -1,4 +1,7 @@
-import { useEffect, useRef, type ReactNode } from "react";
+import { createContext, useContext, type ReactNode, type RefObject } from "react";
+
+/** Where a list looks for its panel, to bring it into view. */
+export const PanelPlace = createContext<RefObject<HTMLElement | null> | null>(null);
 
 interface Props {
   label: string;
@@ -10,15 +13,11 @@ interface Props {
   className?: string;
 }
 
-/** What is opened of a list, beside it where there is room. It comes into view, and the list keeps the keyboard. */
+/** What is opened of a list, beside it where there is room. */
 export function Panel({ label, title, what, onClose, onMove, children, className = "" }: Props) {
-  const place = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const box = place.current?.getBoundingClientRect();
-    if (box !== undefined && (box.top > window.innerHeight - 200 || box.bottom < 100)) place.current?.scrollIntoView({ block: "start" });
-  }, []);
+  const place = useContext(PanelPlace);
   return (
-    <aside ref={place} className={`item-panel ${className}`} aria-label={label}>
+    <aside ref={place} tabIndex={-1} className={`item-panel ${className}`} aria-label={label}>
       <header>
         <h3>{title}</h3>
         <div className="actions">

@@ -15,14 +15,15 @@ export interface Opened {
 
 /**
  * Moving through a list and opening what is in it: by j, k, Enter and Escape, with both places in the address. `at` is
- * the row, `name` the number of what is open. While something is open, moving opens the next.
+ * the row, `name` the number of what is open; of a list in order (`inOrder`), that says the row as well. While something
+ * is open, moving opens the next.
  */
-export function useOpened<T>(pages: Pages<T>, name: string, numberOf: (row: T) => number, grid: RefObject<RowsHandle | null>, search?: RefObject<HTMLInputElement | null>): Opened {
+export function useOpened<T>(pages: Pages<T>, name: string, numberOf: (row: T) => number, grid: RefObject<RowsHandle | null>, search?: RefObject<HTMLInputElement | null>, inOrder = false): Opened {
   const [query, change] = useQuery();
   const count = pages.count ?? 0;
-  const at = placeOf(query.get("at"));
-  const chosen = at !== null && at < count ? at : null;
   const opened = placeOf(query.get(name));
+  const at = placeOf(query.get("at")) ?? (inOrder ? opened : null);
+  const chosen = at !== null && at < count ? at : null;
   const { row: rowAt } = pages;
 
   const open = useCallback(

@@ -23,6 +23,7 @@ export function Evaluations({ run, judges }: { run: string; judges: JudgesAnswer
   const protocol = judges?.protocol ?? null;
   const [query, change] = useQuery();
   const filters = valuesOf(query, FILTERS);
+  const filtered = FILTERS.some((name) => filters[name] !== "");
   const url = (page: number) => address("/evaluations", { run, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
   const pages = usePages<EvaluationSummary>(key, SIZE, async (page, signal): Promise<Page<EvaluationSummary>> => {
@@ -36,7 +37,7 @@ export function Evaluations({ run, judges }: { run: string; judges: JudgesAnswer
       <div className="page-head">
         <h2 id="evaluations">Evaluations</h2>
         <ListKeys />
-        <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
+        <HowMany count={pages.count} filtered={filtered} />
       </div>
       <div className="filters">
         <Choice label="Judge" value={filters.judge} options={options(analysis?.judges.map((one) => one.judge_model) ?? [])} onChange={(judge) => filter({ judge })} />
@@ -51,6 +52,7 @@ export function Evaluations({ run, judges }: { run: string; judges: JudgesAnswer
         listKey={key}
         pages={pages}
         numberOf={numberOf}
+        inOrder={!filtered}
         nothing="No evaluation fits."
         columns={COLUMNS}
         narrowColumns={NARROW}

@@ -35,6 +35,7 @@ interface Props {
 export function Samples({ id, judged, log, whys }: Props) {
   const [query, change] = useQuery();
   const filters = { outcome: query.get("outcome") ?? "", text: query.get("text") ?? "", reason: query.get("reason") ?? "" };
+  const filtered = FILTERS.some((name) => filters[name] !== "");
   const search = useRef<HTMLInputElement>(null);
   const url = (page: number) => address("/runs/{run_id}/samples", { run_id: id, ...filters, offset: page * SIZE, limit: SIZE });
   const key = url(0);
@@ -50,7 +51,7 @@ export function Samples({ id, judged, log, whys }: Props) {
         <h2 id="samples">Samples</h2>
         <ListKeys search />
         <div className="actions">
-          <HowMany count={pages.count} filtered={FILTERS.some((name) => filters[name] !== "")} />
+          <HowMany count={pages.count} filtered={filtered} />
           <a className="button" href={address("/runs/{run_id}/samples.csv", { run_id: id })} download>CSV</a>
           <a className="button" href={address("/runs/{run_id}/samples.ndjson", { run_id: id })} download>NDJSON</a>
           <a className="button" href={address("/runs/{run_id}/samples.parquet", { run_id: id })} download>Parquet</a>
@@ -68,6 +69,7 @@ export function Samples({ id, judged, log, whys }: Props) {
         pages={pages}
         numberOf={numberOf}
         search={search}
+        inOrder={!filtered}
         nothing="No sample fits."
         columns={COLUMNS}
         narrowColumns={NARROW}

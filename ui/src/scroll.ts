@@ -1,0 +1,83 @@
+/** Where pages and lists are scrolled to: kept for each step of the browser's history, so that back and reload find it. */
+
+const STORE = "benchbook:scrolled";
+const MOST = 200; // positions that a tab remembers
+const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
+const HELD_MS = 5_000; // what has not come by then may move the page no more
+
+const positions = new Map<string, number>();
+let release: (() => void) | null = null;
+
+/** What a new step of the history is told apart by. */
+export const newStep = (): { step: string } => ({ step: Math.random().toString(36).slice(2) });
+
+const keyOf = (name: string): string => {
+  const state: unknown = window.history.state;
+  return `${typeof state === "object" && state !== null && "step" in state ? String(state.step) : ""} ${name}`;
+};
+
+/** Remembers where something is scrolled to at this step. */
+export function keep(name: string, px: number): void {
+  positions.delete(keyOf(name)); // the newest stands last
+  positions.set(keyOf(name), px);
+}
+
+/** Where it was scrolled to when this step was left; null at a new one. */
+export const kept = (name: string): number | null => positions.get(keyOf(name)) ?? null;
+
+/** Whether the page is on its way to where it was when this step was left. */
+export const isHeld = (): boolean => release !== null;
+
+/** Scrolls to where `wanted` says, again each time the page grows, until the reader does something. */
+export function hold(wanted: () => number): () => void {
+  release?.();
+  const go = () => {
+    if (Math.abs(window.scrollY - wanted()) > 1) window.scrollTo({ top: wanted(), behavior: "instant" });
+  };
+  const observer = new ResizeObserver(go); // before what has grown is painted: nobody sees it move
+  const end = () => {
+    observer.disconnect();
+    window.clearTimeout(timer);
+    for (const act of ACTS) window.removeEventListener(act, end, { capture: true });
+    if (release === end) release = null;
+  };
+  const timer = window.setTimeout(end, HELD_MS);
+  for (const act of ACTS) window.addEventListener(act, end, { capture: true, passive: true });
+  observer.observe(document.body);
+  release = end;
+  go();
+  return end;
+}
+
+function recall(): void {
+  try {
+    const stored: unknown = JSON.parse(window.sessionStorage.getItem(STORE) ?? "{}");
+    for (const [key, px] of Object.entries(stored ?? {})) if (typeof px === "number") positions.set(key, px);
+  } catch {
+    // a browser that stores nothing
+  }
+}
+
+function store(): void {
+  try {
+    window.sessionStorage.setItem(STORE, JSON.stringify(Object.fromEntries([...positions].slice(-MOST))));
+  } catch {
+    // nothing is remembered then
+  }
+}
+
+function restore(): void {
+  if (window.history.state === null) window.history.replaceState(newStep(), "");
+  const px = kept("page");
+  if (px !== null) hold(() => px);
+}
+
+/** Begins to remember; once, before anything is drawn. */
+export function rememberScrolling(): void {
+  window.history.scrollRestoration = "manual"; // the browser's own comes before there is anything to scroll
+  recall();
+  window.addEventListener("scroll", () => release === null && keep("page", window.scrollY), { passive: true });
+  window.addEventListener("popstate", restore);
+  window.addEventListener("pagehide", store);
+  restore();
+}
