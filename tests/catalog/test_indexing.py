@@ -101,7 +101,7 @@ def test_an_experiment_of_the_judge_protocol(tmp_path: Path, catalog: Catalog) -
     index_record(catalog, result.record)
     found = row(catalog, "a")
     assert (found.state, found.error, found.spec) == ("complete", None, "judge_protocol@v1")
-    assert found.samples_are == "evaluations"
+    assert (found.samples_are, found.judges) == ("evaluations", ("j", "k"))
     assert (found.n_items, found.n_planned, found.n_attempted) == (8, 16, 16)
     assert (found.n_scored, found.n_unscored) == (8, 8)
     assert found.dataset_sha256 == result.record.started().inputs["evaluation_set"]
@@ -375,3 +375,4 @@ def test_all_judges_of_a_panel_stand_in_its_row_while_it_goes_on_and_after(tmp_p
     going_on = row(catalog, "run")
     assert (done.state, going_on.state) == ("complete", "running")
     assert done.evaluator_model_id == going_on.evaluator_model_id == "openai/a@2026-01-01 + openai/b@2026-01-01"
+    assert done.judges == going_on.judges == ("a", "b")

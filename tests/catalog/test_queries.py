@@ -22,8 +22,8 @@ from support import examples
 def add(catalog: Catalog, run_id: str, **values: Any) -> None:
     """A row as indexing would write it; these tests are about reading."""
     row = {
-        "run_id": run_id, "record_path": run_id, "state": "complete", "spec": "s@v1", "tags": "[]", "stamp": "",
-        "search": run_id.casefold(),
+        "run_id": run_id, "record_path": run_id, "state": "complete", "spec": "s@v1", "judges": "[]", "tags": "[]",
+        "stamp": "", "search": run_id.casefold(),
     }  # fmt: skip
     numbers = values.pop("numbers", {})
     with catalog.write() as connection:

@@ -88,5 +88,6 @@ def test_a_narrow_terminal_has_names_below(folder: Path) -> None:
 
     rows = [listed_run(Record(folder / "runs" / name)) for name in ("one", "two")]
     lines = list(run_lines(rows, 60))
-    assert lines[2] == f"    answer_correctness@v1, {MODELS['one']}, items"
+    asked_set = f"items@{rows[0].eval_set_version.removeprefix('sha256:')[:8]}"
+    assert lines[2] == f"    answer_correctness@v1, {MODELS['one']}, {asked_set}"
     assert [line.split()[0] for line in (lines[1], lines[3])] == ["one", "two"]

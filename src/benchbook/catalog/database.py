@@ -84,7 +84,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 7  # raised with every change to a table, or to what is indexed
+VERSION = 8  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 
@@ -111,6 +111,7 @@ runs = Table(
     Column("model_id", StoredText),
     Column("model_version", StoredText),
     Column("evaluator_model_id", StoredText),
+    Column("judges", StoredText, nullable=False),  # a JSON array of their names
     Column("decision", StoredText),
     Column("primary_name", StoredText),  # the aggregate that the spec ranks runs by
     Column("primary_nano", BigInteger),

@@ -46,6 +46,8 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model_id: str | None = None
     model_version: str | None = None
     evaluator_model_id: str | None = None
+    panel: Any = None
+    judges: dict[str, Any] = {}  # of an experiment
     n_items: int | None = None
     n_outputs: int | None = None  # judge_protocol@v1: what is judged, instead of items
     repeats: int = 1
@@ -61,6 +63,13 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """The hash of what was asked: a part of an eval set is ranked with its like alone."""
         whole = self.inputs.get("evalset", self.inputs.get("evaluation_set"))
         return whole if self.part is None else (self.dataset_version_or_hash or "").removeprefix("sha256:")
+
+    @property
+    def judge_names(self) -> list[str]:
+        """Who judged: an experiment's judges and a panel's by name, a judge alone by its model."""
+        named = [_text(_dict(one).get("name")) for one in _list(_dict(self.panel).get("judges"))]
+        alone = [self.evaluator_model_id] if self.evaluator_model_id else []
+        return [*self.judges] or [one for one in named if one is not None] or alone
 
     @property
     def n_asked(self) -> int | None:
@@ -222,6 +231,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest, error: str | None
         model_id=manifest.model_id,
         model_version=manifest.model_version,
         evaluator_model_id=manifest.evaluator_model_id,
+        judges=manifest.judge_names,
         decision=_text(decision.get("decision") or decision.get("verdict")),
         n_items=manifest.n_asked,
         n_planned=planned_of(aggregates, manifest.n_asked, manifest.repeats),
@@ -292,6 +302,7 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         dataset_sha256=_set_sha256(started),
         model_id=_text(_dict(plan.get("candidate")).get("model_id")),
         evaluator_model_id=_judges(plan),
+        judges=_judge_names(plan),
         n_items=started.n_items,
         n_planned=state.n_samples,
         journal_sha256=state.last_sha256,
@@ -307,10 +318,17 @@ def _state(record: Record, state: JournalState) -> str:
 
 def _judges(plan: dict[str, Any]) -> str | None:
     """The judge's id; of a panel all of them, as the manifest will have it."""
-    others = _dict(plan.get("panel")).get("others")
-    roles = [plan.get("judge"), *(others if isinstance(others, list) else ())]
+    roles = [plan.get("judge"), *_list(_dict(plan.get("panel")).get("others"))]
     ids = [_text(_dict(role).get("model_id")) for role in roles]
     return " + ".join(one for one in ids if one is not None) or None
+
+
+def _judge_names(plan: dict[str, Any]) -> list[str]:
+    """The judges' names, as the manifest will have them."""
+    of_experiment = [_dict(one).get("name") for one in _list(plan.get("judges"))]
+    of_panel = _list(_dict(plan.get("panel")).get("names"))
+    alone = [_dict(plan.get("judge")).get("model_id")]
+    return [one for one in of_experiment or of_panel or alone if isinstance(one, str)]
 
 
 # ── a row ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -345,11 +363,12 @@ def _row(
     unavailable: str | None,
     headline: Headline = _NO_HEADLINE,
     tags: Iterable[str] = (),
+    judges: Iterable[str] = (),
     **known: Any,
 ) -> dict[str, Any]:
-    tags = list(tags)
+    tags, judges = list(tags), list(judges)
     row = dict.fromkeys(_KNOWN) | known
-    searched = (record.run_id, *(row[name] for name in _SEARCHED), *tags)
+    searched = (record.run_id, *(row[name] for name in _SEARCHED), *judges, *tags)
     return {
         "run_id": record.run_id,
         "record_path": record.path.name,
@@ -357,6 +376,7 @@ def _row(
         "error": error,
         **row,
         **{name: getattr(headline, name) for name in Headline.__dataclass_fields__},
+        "judges": canonical_json(judges).decode("utf-8"),
         "tags": canonical_json(tags).decode("utf-8"),
         "predictions_unavailable": unavailable,
         "search": "\n".join(text for text in searched if text is not None).casefold(),
@@ -390,6 +410,10 @@ def _tags(config: dict[str, Any]) -> list[str]:
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str | None:

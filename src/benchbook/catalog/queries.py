@@ -93,6 +93,7 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     model_id: str | None
     model_version: str | None
     evaluator_model_id: str | None
+    judges: tuple[str, ...]  # by name
     decision: str | None
     primary_name: str | None
     primary_nano: int | None  # billionths
@@ -173,7 +174,7 @@ class _Place(msgspec.Struct, frozen=True):
     run_id: str
 
 
-_tags = msgspec.json.Decoder(tuple[str, ...])
+_texts = msgspec.json.Decoder(tuple[str, ...])
 _COLUMNS = tuple(runs.c[name] for name in IndexedRun.__struct_fields__)
 _RANKED = tuple(runs.c[name] for name in LeaderboardRow.__struct_fields__ if not name.endswith("_nano"))
 
@@ -281,7 +282,8 @@ def _words(text: str) -> list[str]:
 
 def _run(row: Row[Any]) -> IndexedRun:
     values = dict(row._mapping)
-    return IndexedRun(**values | {"tags": decode_json(values["tags"].encode("utf-8"), _tags)})
+    texts = {name: decode_json(values[name].encode("utf-8"), _texts) for name in ("judges", "tags")}
+    return IndexedRun(**values | texts)
 
 
 # ── leaderboards ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,7 +18,9 @@ _DATE = "date (UTC)"
 _LONGEST = 300  # characters of a name: the rest tells nobody anything
 
 
-class ListedRun(msgspec.Struct, frozen=True, kw_only=True, rename={"eval_set": "eval set"}):
+class ListedRun(
+    msgspec.Struct, frozen=True, kw_only=True, rename={"eval_set": "eval set", "eval_set_version": "eval set version"}
+):
     """A record as its derived files have it. What is not known is null, and all but `error` of one that is damaged, or
     that a `later` version made.
 
@@ -35,6 +37,7 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True, rename={"eval_set": "
     model: str | None = None
     judge: str | None = None
     eval_set: str | None = None
+    eval_set_version: str | None = None
     score_name: str | None = None
     score: float | None = None
     low: float | None = None
@@ -114,9 +117,11 @@ def _said(row: ListedRun) -> dict[str, str]:
 def _names(row: ListedRun) -> dict[str, str]:
     """The cells that may be cut: by whom was scored, who was asked, and what."""
     from benchbook.views import numbers
+    from benchbook.views.names import set_name
 
     model = None if row.model is None else numbers.short_model(row.model)
-    found = {"evaluator": row.evaluator, "model": model, "eval set": row.eval_set}
+    asked_set = None if row.eval_set is None else set_name(row.eval_set, row.eval_set_version)
+    found = {"evaluator": row.evaluator, "model": model, "eval set": asked_set}
     return {name: shorten(value or numbers.DASH, _LONGEST) for name, value in found.items()}
 
 
@@ -140,6 +145,7 @@ def _whole(record: Record, first: Any, misnamed: str | msgspec.UnsetType) -> Lis
         model=_text(manifest.get("model_id")),
         judge=_text(manifest.get("evaluator_model_id")),
         eval_set=_text(manifest.get("dataset_id")),
+        eval_set_version=_text(manifest.get("dataset_version_or_hash")),
         score_name=primary,
         score=_share(found.primary_nano),
         low=_share(found.primary_low_nano),

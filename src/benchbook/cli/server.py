@@ -268,6 +268,7 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
 
 
 def _run_fields(row: IndexedRun) -> dict[str, str]:
+    from benchbook.views.names import set_name
     from benchbook.views.words import outcome_word
 
     score = "-" if row.primary_nano is None else f"{row.primary_nano / 1e9:.4f}"
@@ -279,7 +280,7 @@ def _run_fields(row: IndexedRun) -> dict[str, str]:
         "score": score,
         "scored": scored,
         "model": shorten(row.model_id or "-", 40),
-        "eval set": shorten(row.dataset_id or "-", 30),
+        "eval set": "-" if row.dataset_id is None else shorten(set_name(row.dataset_id, row.dataset_sha256), 40),
         "hash": (row.journal_sha256 or "-")[:12],
         "error": shorten(row.error or "", 60),
     }

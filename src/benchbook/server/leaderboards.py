@@ -15,6 +15,7 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.questions import LeaderboardAsked
 from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, EvaluatorOfRuns
 from benchbook.text import shorten
+from benchbook.views.names import set_name
 
 _MOST_RUNS = 50
 
@@ -22,7 +23,11 @@ _MOST_RUNS = 50
 def list_of_evalsets(call: Request) -> EvalSetList:
     names = ("dataset_sha256", "dataset_id", "spec", "spec_sha256", "n_runs")
     found = [
-        EvalSetSummary(**{name: getattr(row, name) for name in names}, best=as_float(row.best_nano))
+        EvalSetSummary(
+            **{name: getattr(row, name) for name in names},
+            dataset_name=set_name(row.dataset_id, row.dataset_sha256),
+            best=as_float(row.best_nano),
+        )
         for row in eval_sets(call.services.catalog)
     ]
     return EvalSetList(evalsets=tuple(found), shipped=tuple(shipped_names()))

@@ -42,6 +42,7 @@ from benchbook.server.types import (
 from benchbook.text import shorten
 from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telling_places
 from benchbook.views.gates import gates_table
+from benchbook.views.names import set_name
 from benchbook.views.views import gate_words, table_json, view_of
 from benchbook.views.words import criterion_word, reason
 
@@ -184,7 +185,11 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
     never = why_never(
         state=row.state, spec=row.spec, samples_are=row.samples_are, has_numbers=row.manifest_sha256 is not None
     )
-    said = {"compared_as": None if never is not None else compared_as(row.spec or ""), "not_compared": never}
+    said = {
+        "compared_as": None if never is not None else compared_as(row.spec or ""),
+        "not_compared": never,
+        "dataset_name": None if row.dataset_id is None else set_name(row.dataset_id, row.dataset_sha256),
+    }
     return RunRow(**values | numbers | said | {"tags": tags, "loss": _spark_line(services, row)})
 
 

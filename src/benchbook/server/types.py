@@ -45,9 +45,11 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     ended_utc: str | None
     dataset_id: str | None
     dataset_sha256: str | None
+    dataset_name: str | None  # the id with the version that was asked: `sums@334e4011`
     model_id: str | None
     model_version: str | None
     evaluator_model_id: str | None
+    judges: tuple[str, ...]  # by name: all of a panel, and of an experiment
     decision: str | None
     primary_name: str | None  # the aggregate that the spec ranks runs by
     primary: float | None
@@ -272,6 +274,7 @@ class EvalSetSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     dataset_sha256: str
     dataset_id: str | None
+    dataset_name: str  # with its version: `sums@334e4011`
     spec: str
     spec_sha256: str | None
     n_runs: int

@@ -29,6 +29,7 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.csv_files import samples_csv
+from benchbook.views.names import set_name
 from benchbook.views.views import (
     FOOT,
     Rows,
@@ -76,7 +77,8 @@ def _document(report: _Report, *, in_full: bool) -> Document:
     if in_full:
         blocks += [*_missed(report), *end_sections(report)]
     else:
-        blocks.append(Lines((f"{manifest.spec} over {one_line(manifest.dataset_id)}; run {manifest.run_id}",)))
+        asked_set = one_line(set_name(manifest.dataset_id, manifest.dataset_version_or_hash))
+        blocks.append(Lines((f"{manifest.spec} over {asked_set}; run {manifest.run_id}",)))
     return Document(f"{opening.headline}: {manifest.run_id}", manifest.spec, blocks, FOOT, manifest.journal_sha256)
 
 

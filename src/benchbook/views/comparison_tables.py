@@ -18,6 +18,7 @@ from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem
+from benchbook.views.names import set_name
 from benchbook.views.record_differences import is_told_by_text, leaf_values
 from benchbook.views.words import criterion_word
 
@@ -203,7 +204,7 @@ def runs_table(found: ComparisonSet) -> Table:
         (
             f"{letter}: {shorten(run.name, 80)}",
             shorten(str(run.manifest.get("model_id") or numbers.DASH), 80),
-            shorten(str(run.manifest.get("dataset_id") or numbers.DASH), 60),
+            shorten(set_name(run.manifest.get("dataset_id"), run.manifest.get("dataset_version_or_hash")), 60),
             run.spec,
             len(run.items),
             Value("score", run.score, unknown="no score"),

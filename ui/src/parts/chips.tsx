@@ -40,6 +40,22 @@ export function ModelName({ id }: { id: string | null | undefined }) {
   return <Inline text={modelName(id)} className="model" />;
 }
 
+/** Who judged a run: each judge of a panel, and of an experiment. */
+export function JudgedBy({ judges }: { judges: readonly string[] }) {
+  if (judges.length === 0) return null;
+  return (
+    <div className="small quiet">
+      judged by {judges.length > 1 && `${judges.length}: `}
+      {judges.map((one, place) => (
+        <span key={one}>
+          {place > 0 && ", "}
+          <ModelName id={one} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
 export function Tag({ name }: { name: string }) {
   return (
     <span className="tag">

@@ -40,6 +40,7 @@ from benchbook.record.folder import Record
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.curves import CURVES_CSS
+from benchbook.views.names import set_name
 from benchbook.views.views import (
     FOOT,
     Rows,
@@ -308,7 +309,8 @@ def _document(report: AnswersReport, missed: Sequence[Any] | None = None) -> Doc
         top.headline, top.tone, meaning=(top.meaning,), facts=(model, *run_facts(report)), quotes_others=True
     )
     above, below = notices_around(report, _notices(report))
-    asked = f"{manifest.dataset_id}, {asked_items(manifest)}; run {manifest.run_id}"
+    asked_set = set_name(manifest.dataset_id, manifest.dataset_version_or_hash)
+    asked = f"{asked_set}, {asked_items(manifest)}; run {manifest.run_id}"
     who = Lines((numbers.short_model(manifest.model_id), asked))
     written, summed = _misses(report)
     blocks: list[Block] = [*above, opening, who, *below, summed]

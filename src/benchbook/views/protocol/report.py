@@ -20,6 +20,7 @@ from benchbook.evaluators.protocol.rows import Analysis, ProtocolAggregates, Pro
 from benchbook.evaluators.protocol.spec import VERDICTS, Protocol
 from benchbook.record.folder import Record, is_left_behind
 from benchbook.text import plural
+from benchbook.views.names import set_name
 from benchbook.views.protocol.archive import write_archive
 from benchbook.views.protocol.archive_model import Archive, JudgeUsed, RunLog, UsedPrompt
 from benchbook.views.protocol.page import protocol_page
@@ -159,7 +160,8 @@ def _summary(report: ProtocolReport) -> Document:
     above, below = notices_around(report, list(_warnings(file)))
     headline = f"{file.n_valid:,} of {plural(file.n_evaluations, 'evaluation')} count"
     others = "The others break a rule of the protocol; the archive says which."
-    asked = f"{manifest.dataset_id}, {plural(file.n_outputs, 'output')}; {plural(len(file.judges), 'judge')}"
+    judged_set = set_name(manifest.dataset_id, manifest.dataset_version_or_hash)
+    asked = f"{judged_set}, {plural(file.n_outputs, 'output')}; {plural(len(file.judges), 'judge')}"
     blocks: list[Block] = [
         *above,
         Opening(headline, "good" if file.n_valid else "bad", manifest.spec, (others,)),

@@ -42,6 +42,7 @@ from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.csv_files import samples_csv
 from benchbook.views.gates import gates_table
+from benchbook.views.names import set_name
 from benchbook.views.rubric import tables
 from benchbook.views.rubric.digest import RunReport, plots
 from benchbook.views.rubric.junit import junit_report
@@ -129,7 +130,8 @@ def _who(report: RunReport) -> Lines:
     manifest = report.manifest
     repeats = f", {plural(manifest.repeats, 'repeat')}" if manifest.repeats > 1 else ""
     model, judge = numbers.short_model(manifest.model_id), numbers.short_model(manifest.evaluator_model_id)
-    said = f"{manifest.dataset_id}, {asked_items(manifest)}{repeats}; run {manifest.run_id}"
+    asked_set = set_name(manifest.dataset_id, manifest.dataset_version_or_hash)
+    said = f"{asked_set}, {asked_items(manifest)}{repeats}; run {manifest.run_id}"
     panel = [] if report.panel is None else panel_lines(report.panel)
     return Lines((f"{model}, judged by {judge}", said, *panel))
 

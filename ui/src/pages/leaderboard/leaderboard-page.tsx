@@ -32,7 +32,7 @@ export default function LeaderboardPage() {
   if (sets.data.evalsets.length === 0) return <NoRuns />;
   const options = sets.data.evalsets.map((one) => ({
     value: `${one.dataset_sha256} ${one.spec} ${one.spec_sha256 ?? ""}`,
-    text: `${one.dataset_id ?? "unnamed"} · ${called(one, sets.data!.evalsets)} · ${counted(one.n_runs, "run")} · ${one.dataset_sha256.slice(0, 8)}`,
+    text: `${one.dataset_name} · ${called(one, sets.data!.evalsets)} · ${counted(one.n_runs, "run")}`,
   }));
   const chosen = `${evalSet ?? ""} ${spec ?? ""} ${sha256 ?? ""}`;
   return (

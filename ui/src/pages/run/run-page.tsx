@@ -115,17 +115,17 @@ function Identity({ row, log, onChanged }: { row: RunRow; log: ImportedLog | nul
           </dd>
         </>
       )}
-      {row.evaluator_model_id !== null && (
+      {row.judges.length > 0 && (
         <>
-          <dt>Judge</dt>
+          <dt>{row.judges.length > 1 ? "Judges" : "Judge"}</dt>
           <dd>
-            <Inline text={row.evaluator_model_id} />
+            <Inline text={row.judges.join(", ")} />
           </dd>
         </>
       )}
       <dt>Eval set</dt>
       <dd>
-        <Inline text={row.dataset_id ?? "–"} /> <span className="quiet">{row.n_items !== null && counted(row.n_items, isExperiment(row) ? "output" : "item")}</span>
+        <Inline text={row.dataset_name ?? "–"} /> <span className="quiet">{row.n_items !== null && counted(row.n_items, isExperiment(row) ? "output" : "item")}</span>
       </dd>
       <dt>Evaluator</dt>
       <dd>{row.spec ?? "–"}</dd>

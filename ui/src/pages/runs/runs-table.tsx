@@ -3,7 +3,7 @@ import { IntervalBar } from "../../charts/interval";
 import { Sparkline } from "../../charts/sparkline";
 import { aggregate, counted, rowInterval } from "../../format";
 import { count, show } from "../../numbers";
-import { DecisionChip, isDecision, ModelName, StateChip, Tag } from "../../parts/chips";
+import { DecisionChip, isDecision, JudgedBy, ModelName, StateChip, Tag } from "../../parts/chips";
 import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
 import { Time } from "../../parts/time";
@@ -90,7 +90,7 @@ function RunCells({ run }: { run: RunRow }) {
         <StateChip state={run.state} />
         {isImported(run.spec) && <span className="chip tone-none">imported</span>}
         <div className="small quiet phone-only">
-          <ModelName id={run.model_id} /> · <Inline text={run.dataset_id ?? "–"} /> {isDecision(run.decision) && <DecisionChip decision={run.decision} />}
+          <ModelName id={run.model_id} /> · <Inline text={run.dataset_name ?? "–"} /> {isDecision(run.decision) && <DecisionChip decision={run.decision} />}
         </div>
         <div className="tags">
           {run.tags.map((tag) => (
@@ -107,14 +107,10 @@ function RunCells({ run }: { run: RunRow }) {
       </th>
       <td className="col-wide">
         <ModelName id={run.model_id} />
-        {run.evaluator_model_id !== null && (
-          <div className="small quiet">
-            judged by <ModelName id={run.evaluator_model_id} />
-          </div>
-        )}
+        <JudgedBy judges={run.judges} />
       </td>
       <td className="col-wide">
-        <Inline text={run.dataset_id ?? "–"} />
+        <Inline text={run.dataset_name ?? "–"} />
         <div className="small quiet">{run.spec}</div>
       </td>
       <td className="col-wide">{isDecision(run.decision) ? <DecisionChip decision={run.decision} /> : <span className="quiet">–</span>}</td>
