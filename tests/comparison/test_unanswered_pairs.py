@@ -92,11 +92,13 @@ def test_an_outage_is_no_regression() -> None:
         "28 items of the baseline were not answered here (provider_error): missing, not regressed",
     )
     board = leaderboard([a, b])
-    assert [(one.run, one.rank, one.rank_low, one.rank_high) for one in board.places] == [
-        ("a", 1, 1, 2),
-        ("b", 1, 1, 2),
-    ]
-    assert board.places[1].note == "not complete: it is interrupted; 28 of 40 items not answered (provider_error)"
+    assert [(one.run, one.rank, one.standing) for one in board.places] == [("a", 1, "alone")]
+    assert [(one.run, one.reason) for one in board.apart] == [("b", "not complete: it is interrupted")]
+    ended = leaderboard([a, unanswered("b", [1.0] * 12 + [None] * 28)])
+    assert [(one.run, one.rank, one.standing) for one in ended.places] == [
+        ("a", 1, "among_best"), ("b", 1, "among_best"),
+    ]  # fmt: skip
+    assert ended.places[1].note == "28 of 40 items not answered (provider_error)"
     assert history([a, b, a]).n_left_out == 28
 
 

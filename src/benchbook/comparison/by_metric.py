@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from benchbook.comparison.contenders import measured_by
 from benchbook.comparison.difference import Difference, Verdict
 from benchbook.comparison.items import ComparedRun
-from benchbook.comparison.leaderboard import Leaderboard, leaderboard, measured_by
+from benchbook.comparison.leaderboard import Leaderboard, leaderboard
 from benchbook.comparison.measures import SCORE, OwnNumber, in_nano, metrics_of, own_number
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import ComparedMetric

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from benchbook.comparison.adjusting import adjusted
 from benchbook.comparison.by_metric import chosen
 from benchbook.comparison.comparable import OTHER_SCORER, compared_as
+from benchbook.comparison.contenders import measured_by
 from benchbook.comparison.difference import Difference, SliceDifference, item_difference
 from benchbook.comparison.items import GROUPINGS, ComparedRun
-from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard, measured_by
+from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard
 from benchbook.comparison.measures import SCORE, metric_named
 from benchbook.comparison.pairing import (
     CLASSES,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
+from benchbook.comparison.contenders import ASKED, Contender, contenders, rows_in_common
 from benchbook.comparison.items import GROUPINGS, ComparedRun
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import NANO, as_float, mean
@@ -16,11 +17,11 @@ from benchbook.evaluators.exact import NANO, as_float, mean
 if TYPE_CHECKING:
     import polars
 
+    from benchbook.statistics import RankedRun
+
 HistoryName = Literal["learned", "forgotten", "flipping", "always_correct", "never_correct"]
 HISTORIES: tuple[HistoryName, ...] = get_args(HistoryName)
 Mark = Literal["correct", "contained"]
-
-_ASKED = ("item_id", "prompt", "expected", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +85,30 @@ def history(runs: Sequence[ComparedRun], by: Mark = "correct") -> History:
 def common_items(runs: Sequence[ComparedRun]) -> tuple[polars.DataFrame, int]:
     """The items that every run has, asks alike and scored, in the first run's order; and how many others there are.
 
-    Facts are the first run's; `score_nano`, `correct` and `contained` have the run's place behind their names.
+    Facts are the first run's; `correct` and `contained` have the run's place behind their names.
     """
     import polars as pl
 
-    outcomes = ("score_nano", "correct", "contained")
     scored = [run.items.filter(pl.col("n_scored") > 0) for run in runs]
-    common = scored[0].select(*_ASKED, *GROUPINGS, "group", *(pl.col(name).alias(f"{name}_0") for name in outcomes))
-    for place, items in enumerate(scored[1:], 1):
-        columns = items.select(*_ASKED, *(pl.col(name).alias(f"{name}_{place}") for name in outcomes))
-        common = common.join(columns, on=_ASKED, how="inner", nulls_equal=True, maintain_order="left")
-    every = pl.concat([run.items.select(_ASKED) for run in runs]).n_unique()
-    return common, every - len(common)
+    rows, n_left_out = rows_in_common(scored)
+    outcomes = [
+        items[chosen].select(pl.col("correct", "contained").name.suffix(f"_{place}"))
+        for place, (items, chosen) in enumerate(zip(scored, rows, strict=True))
+    ]
+    return pl.concat([scored[0][rows[0]].select(*ASKED, *GROUPINGS), *outcomes], how="horizontal"), n_left_out
+
+
+RankStanding = Literal["best", "among_best", "behind", "alone", "not_told"]
+"""What a run's rank says. `best`: better than all others here; `among_best`: no other is shown to be better; `behind`:
+another is; `alone`: it is the only run that is ranked; `not_told`: ranks can't be told apart here."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
-    the best itself.
+    the best itself. Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
 
     `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's (R1.3a); `note`
-    says so, and whether the run has come to its end.
+    says so, and whether no item of it scores above 0.
     """
 
     run: str
@@ -114,12 +119,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     rank_high: int | None
     p_against_best: float | None
     among_best: bool  # no run is shown to be better
+    standing: RankStanding
     n_unanswered: int = 0
     note: str | None = None
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that is not ranked, since it failed as a whole (A3) or has no score at all; `score` is what it came to."""
+    """A run that is not ranked: it failed as a whole (A3), has not come to its end, or has no score. `score` is what it
+    came to."""
 
     run: str
     model: str | None
@@ -128,7 +135,8 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
-    """Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted.
+    """Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
+    runs are in `places`, from the best on, or `apart`.
 
     Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
     """
@@ -147,44 +155,42 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def measured_by(run: ComparedRun) -> tuple[str, str, str]:
-    """The identity of a leaderboard: the scorer's version, the hash of its files, and that of the eval set."""
-    return run.spec, str(run.manifest.get("spec_sha256")), str(run.manifest.get("dataset_version_or_hash"))
-
-
-def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Leaderboard:
+def leaderboard(runs: Iterable[ComparedRun], *, confidence: float = 0.95) -> Leaderboard:
     """Rank runs by their mean score over the same items; items of one group vary together.
 
     Raises: UsageError without runs, and where they are over several eval sets or under several scorers.
     """
-    if not runs:
-        raise UsageError("a leaderboard needs a run")
-    for run in runs[1:]:
-        if measured_by(run) != measured_by(runs[0]):
-            first, other = _measured_words(runs[0], run)
-            raise UsageError(
-                f"{run.name} was scored under {other}, {runs[0].name} under {first}; "
-                "a leaderboard is over one eval set and one scorer"
-            )
+    return board(contenders(runs), confidence=confidence)
+
+
+def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leaderboard:
+    """As `leaderboard`."""
     from benchbook.statistics import rank_runs
 
-    apart = [(run, why) for run in runs if (why := _why_apart(run)) is not None]
-    names = {run.name for run, _ in apart}
-    ranked = [run for run in runs if run.name not in names]
-    common, n_left_out = common_items(ranked) if ranked else (None, 0)
-    n_items = 0 if common is None else len(common)
-    scores = [] if common is None else [common[f"score_nano_{place}"] for place in range(len(ranked))]
-    clusters = None
-    if common is not None and common["group"].null_count() < n_items:  # an item without a group stands alone
-        clusters = [place if group is None else group for place, group in enumerate(common["group"])]
+    every = list(contenders)
+    _check(every)
+    apart = [(run, run.why_apart) for run in every if run.why_apart is not None]
+    ranked = [run for run in every if run.why_apart is None]
+    rows, n_left_out = rows_in_common([run.asked for run in ranked]) if ranked else ([], 0)
+    n_items = len(rows[0]) if rows else 0
+    if not n_items:
+        apart += [(run, "no item has a score in every run") for run in ranked]
+        ranked = []
+    scores = [run.score_nano[chosen.to_numpy()] for run, chosen in zip(ranked, rows, strict=False)]
     ranking = rank_runs(
-        {str(place): one.to_numpy() / NANO for place, one in enumerate(scores)},
-        clusters=clusters,
+        {str(place): one / NANO for place, one in enumerate(scores)},
+        clusters=_clusters(ranked[0].asked["group"][rows[0]]) if ranked else None,
         confidence=confidence,
     )
+    n_best = sum(one.among_best for one in ranking.runs)
+
+    def place(found: RankedRun) -> Place:
+        at = int(found.name)
+        return _place(ranked[at], found, scores[at], _standing(found, n_best, len(ranked)))
+
     return Leaderboard(
-        spec=runs[0].spec,
-        evalset=runs[0].manifest.get("dataset_id"),
+        spec=every[0].measured[0],
+        evalset=every[0].evalset,
         n_items=n_items,
         n_left_out=n_left_out,
         confidence=confidence,
@@ -193,47 +199,58 @@ def leaderboard(runs: Sequence[ComparedRun], *, confidence: float = 0.95) -> Lea
         n_clusters=ranking.n_clusters,
         reason=ranking.reason,
         warnings=ranking.warnings,
-        apart=tuple(
-            Apart(run=run.name, model=run.manifest.get("model_id"), score=run.score, reason=why) for run, why in apart
-        ),
-        places=tuple(
-            Place(
-                run=ranked[int(one.name)].name,
-                model=ranked[int(one.name)].manifest.get("model_id"),
-                score=as_float(mean(int(scores[int(one.name)].sum()), n_items)),
-                rank=one.rank,
-                rank_low=one.rank_low,
-                rank_high=one.rank_high,
-                p_against_best=one.p_against_best,
-                among_best=one.among_best,
-                n_unanswered=ranked[int(one.name)].unanswered.n_items,
-                note=_note(ranked[int(one.name)]),
-            )
-            for one in ranking.runs
-        ),
+        apart=tuple(Apart(run=run.name, model=run.model, score=run.score, reason=why) for run, why in apart),
+        places=tuple(map(place, ranking.runs)),
     )
 
 
-def _measured_words(*runs: ComparedRun) -> list[str]:
+def _check(runs: Sequence[Contender]) -> None:
+    if not runs:
+        raise UsageError("a leaderboard needs a run")
+    for run in runs[1:]:
+        if run.measured != runs[0].measured:
+            first, other = _measured_words(runs[0], run)
+            raise UsageError(
+                f"{run.name} was scored under {other}, {runs[0].name} under {first}; "
+                "a leaderboard is over one eval set and one scorer"
+            )
+
+
+def _clusters(groups: polars.Series) -> list[str | int] | None:
+    """An item's group, or its own place: an item without a group stands alone. None where no item has one."""
+    if groups.null_count() == len(groups):
+        return None
+    return [place if group is None else group for place, group in enumerate(groups)]
+
+
+def _place(run: Contender, found: RankedRun, score_nano: Any, standing: RankStanding) -> Place:
+    return Place(
+        run=run.name,
+        model=run.model,
+        score=as_float(mean(int(score_nano.sum()), len(score_nano))),
+        rank=found.rank,
+        rank_low=found.rank_low,
+        rank_high=found.rank_high,
+        p_against_best=found.p_against_best,
+        among_best=found.among_best,
+        standing=standing,
+        n_unanswered=run.n_unanswered,
+        note=run.note,
+    )
+
+
+def _standing(found: RankedRun, n_best: int, n_ranked: int) -> RankStanding:
+    if found.rank_low is None:
+        return "not_told"
+    if not found.among_best:
+        return "behind"
+    if n_best > 1:
+        return "among_best"
+    return "best" if n_ranked > 1 else "alone"
+
+
+def _measured_words(*runs: Contender) -> list[str]:
     """The scorer and eval set of each run, in words. Scorers of one name are told apart by their hashes."""
-    measured = [measured_by(run) for run in runs]
+    measured = [run.measured for run in runs]
     same_name = len({spec for spec, _, _ in measured}) == 1 < len({sha256 for _, sha256, _ in measured})
     return [f"{spec}{f' ({sha256})' if same_name else ''} on eval set {evalset}" for spec, sha256, evalset in measured]
-
-
-def _why_apart(run: ComparedRun) -> str | None:
-    """Why a run has no place among the others; None where it has one."""
-    if run.why_failed is not None:
-        return f"the run itself failed: {run.why_failed}"
-    if run.score_nano is None:
-        lacking = run.unanswered
-        return f"nothing was answered ({', '.join(lacking.why)})" if lacking.n_items else "no item has a score"
-    return None
-
-
-def _note(run: ComparedRun) -> str | None:
-    found = [] if run.not_complete is None else [f"not complete: {run.not_complete}"]
-    lacking = run.unanswered
-    if lacking.n_items:
-        found.append(f"{lacking.n_items:,} of {len(run.items):,} items not answered ({', '.join(lacking.why)})")
-    return "; ".join(found) or None

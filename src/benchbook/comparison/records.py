@@ -12,7 +12,7 @@ import msgspec
 
 from benchbook.canonical import decode_json, ready
 from benchbook.comparison.items import ComparedRun, compared_columns, compared_items, unanswered_why
-from benchbook.comparison.whole_runs import whole_run
+from benchbook.comparison.whole_runs import WholeRun, whole_run
 from benchbook.errors import InputError, RecordError, UsageError
 from benchbook.evaluators.asked import asked_frame
 from benchbook.evaluators.contract import COST, EndedEarly, Evaluator
@@ -45,6 +45,12 @@ def compared_run(record: Record) -> ComparedRun:
     """
     check_whole(record)
     return _read(record, record)
+
+
+def ranked_run(record: Record) -> ComparedRun:
+    """As `compared_run`, without what a ranking of runs does not need: the numbers of the run as a whole."""
+    check_whole(record)
+    return _read(record, record, has_whole=False)
 
 
 def compared_run_derived(record: Record) -> ComparedRun:
@@ -120,14 +126,14 @@ def training_loss(record: Record) -> Curve | None:
     return curves(points).get("loss")
 
 
-def _read(record: Record, derived: Record) -> ComparedRun:
+def _read(record: Record, derived: Record, *, has_whole: bool = True) -> ComparedRun:
     manifest, evaluator = manifest_of(derived), evaluator_of(record)
     samples = _scanned(derived, evaluator, lambda rows: rows)
     if "prompt" not in samples.columns:
         samples = samples.join(_asked(record, manifest), on="item_id", how="left", maintain_order="left")
     items, columns = compared_items(samples, evaluator, manifest), compared_columns(evaluator)
     early = _ended_early(derived, evaluator) if "aggregates.json" in evaluator.files else None
-    whole = whole_run(record, derived, evaluator)
+    whole = whole_run(record, derived, evaluator) if has_whole else WholeRun()
     return ComparedRun(storable(_name(record, manifest)), evaluator.id, items, columns, manifest, early, whole)
 
 

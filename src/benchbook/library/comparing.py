@@ -206,6 +206,30 @@ def regression_gate(
     return GateResult(run.name, run.score, check, comparison)
 
 
+@dataclass(frozen=True, slots=True)
+class FolderRecord:
+    """A record of a folder: `measure`, which records that can be ranked together share, or why it is not ranked."""
+
+    record: Record
+    measure: tuple[str, ...] | None
+    damaged: str | None
+    misnamed: str | None
+
+
+def looked_over(runs: str | Path) -> list[FolderRecord]:
+    """The folder's records, the newest first, each read once."""
+    return [_looked_at(record) for record in records_in(runs)]
+
+
+def _looked_at(record: Record) -> FolderRecord:
+    try:
+        first = check_whole(record)
+    except RecordError as error:
+        return FolderRecord(record, None, inside(record, str(error)), misnamed_words(record))
+    misnamed = misnamed_words(record, first)
+    return FolderRecord(record, None if misnamed is not None else _measure(record), None, misnamed)
+
+
 def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tuple[list[Record], int]:
     """The folder's finished records on one eval set under one scorer, and how many other records there are.
 
@@ -213,8 +237,14 @@ def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tupl
 
     Raises: UsageError where there is no such record.
     """
-    newest_first = records_in(runs)
-    found = [(record, measure) for record in newest_first if (measure := _measure(record)) is not None]
+    return on_one_evalset(looked_over(runs), runs, evalset)
+
+
+def on_one_evalset(
+    newest_first: list[FolderRecord], runs: str | Path, evalset: str | None = None
+) -> tuple[list[Record], int]:
+    """As `records_on_one_evalset`, of a folder that was looked over already."""
+    found = [(one.record, one.measure) for one in newest_first if one.measure is not None]
     if evalset is not None:
         found = [one for one in found if evalset in one[1][2:]]
     if not found:
@@ -223,37 +253,16 @@ def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tupl
     return records, len(newest_first) - len(records)
 
 
-def damaged_in(runs: str | Path) -> list[tuple[Record, str]]:
-    """The folder's records that can't be read, each with what is wrong: no leaderboard has them."""
-    found = []
-    for record in records_in(runs):
-        try:
-            check_whole(record)
-        except RecordError as error:
-            found.append((record, inside(record, str(error))))
-    return found
-
-
-def misnamed_in(runs: str | Path) -> list[tuple[Record, str]]:
-    """The folder's records that stand under another name than their own, each with the words for it: a leaderboard
-    would give one run's place to another, and has none of them."""
-    return [(record, words) for record in records_in(runs) if (words := misnamed_words(record)) is not None]
-
-
 def _measure(record: Record) -> tuple[str, ...] | None:
     """Scorer, the hash of its files, eval set's id and its hash.
 
-    None for a run that is not finished, scored nothing, has no items to be ranked by, stands under another's name, or
-    can't be read.
+    None for a run that is not finished, scored nothing, has no items to be ranked by, or whose manifest can't be read.
     """
     try:
-        first = check_whole(record)
         manifest = manifest_of(record)
     except RecordError:
         return None
-    if manifest.get("state") != "complete" or manifest.get("dry_run") or misnamed_words(record, first) is not None:
-        return None
-    if evaluator_of(record).compared is None:
+    if manifest.get("state") != "complete" or manifest.get("dry_run") or evaluator_of(record).compared is None:
         return None
     names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
     return tuple(str(manifest.get(name)) for name in names)

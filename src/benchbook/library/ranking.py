@@ -10,9 +10,9 @@ import msgspec
 
 from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.comparison.leaderboard import leaderboard as ranked
-from benchbook.comparison.records import compared_run
+from benchbook.comparison.records import ranked_run
 from benchbook.errors import UsageError
-from benchbook.library.comparing import damaged_in, misnamed_in, records_on_one_evalset
+from benchbook.library.comparing import looked_over, on_one_evalset
 from benchbook.library.objects import AnyRun, record_of
 from benchbook.library.twins import in_thread
 from benchbook.record.folder import Record
@@ -44,12 +44,13 @@ def ranking_of(
     named: list[Record] | None, runs: str | Path, *, evalset: str | None = None, confidence: float = 0.95
 ) -> RunRanking:
     """As `leaderboard`, for records that are open already; without any, for those of the folder."""
-    records, n_others = (named, 0) if named else records_on_one_evalset(runs, evalset)
-    left_out = []
-    if named is None:
-        left_out += [f"Damaged: {record.run_id}: {what}" for record, what in damaged_in(runs)]
-        left_out += [f"Misnamed: {what}" for _, what in misnamed_in(runs)]
-    found = ranked([compared_run(record) for record in records], confidence=confidence)
+    if named:
+        return RunRanking(ranked(map(ranked_run, named), confidence=confidence))
+    looked = looked_over(runs)
+    records, n_others = on_one_evalset(looked, runs, evalset)
+    found = ranked(map(ranked_run, records), confidence=confidence)
+    left_out = [f"Damaged: {one.record.run_id}: {one.damaged}" for one in looked if one.damaged is not None]
+    left_out += [f"Misnamed: {one.misnamed}" for one in looked if one.misnamed is not None]
     return RunRanking(found, n_others, tuple(left_out))
 
 

@@ -36,6 +36,7 @@ _STEPS = 60  # of the inverse, at most; it takes three or four
 _NEAR = 1e-6  # what is left of a logarithm before the last step, which takes its cube
 _LEAST = -690.0  # log odds; further down they are a power of the tail alone
 _BLOCK = 4096  # numbers at a time: each has 74 nodes
+_FEW = 64
 _SKEWED = 30
 _NORMAL = NormalDist()
 
@@ -65,7 +66,7 @@ def log_lowers(a: Floats, b: Floats, x: Floats, y: Floats, excess: Floats) -> Fl
     beyond = excess > 0
     a, b, x, y = (np.where(beyond, *two) for two in ((b, a), (a, b), (y, x), (x, y)))
     excess = -np.abs(excess)
-    power = np.array([log_power(*one) for one in zip(*(of.tolist() for of in (a, b, x, excess)), strict=True)])
+    power = _log_powers(a, b, x, excess)
     with np.errstate(divide="ignore"):
         tail = power + np.log(_times(a, b, x, y, excess) / a)
         return np.where(beyond, np.log(-np.expm1(np.minimum(tail, 0.0))), tail)
@@ -117,6 +118,22 @@ def log_power(a: float, b: float, x: float, excess: float) -> float:
     of_a = a * _log_excess(share) if share > -0.5 else excess - a * log(n * x / a)
     corrections = _stirling(n) - _stirling(a) - _stirling(b)
     return 0.5 * log(a / n * b / (2 * pi)) - of_a - b * _log_excess(-excess / b) + corrections
+
+
+def _log_powers(a: Floats, b: Floats, x: Floats, excess: Floats) -> Floats:
+    """`log_power` of flat arrays: few are taken one by one, to the digits that one alone has."""
+    if x.size <= _FEW:
+        return np.array([log_power(*one) for one in zip(*(of.tolist() for of in (a, b, x, excess)), strict=True)])
+    n, share = a + b, excess / a
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_a = a * np.where(share > -0.5, _log_excesses(share), share - np.log(n * x / a))
+    corrections = _stirlings(n) - _stirlings(a) - _stirlings(b)
+    return np.asarray(0.5 * np.log(a / n * b / (2 * pi)) - of_a - b * _log_excesses(-excess / b) + corrections)
+
+
+def _stirlings(z: Floats) -> Floats:
+    distinct, places = np.unique(z, return_inverse=True)  # of a test of many pairs they are all alike, or nearly
+    return np.array([_stirling(one) for one in distinct.tolist()])[places]
 
 
 def _stirling(z: float) -> float:

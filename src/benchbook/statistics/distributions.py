@@ -103,6 +103,22 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
     return exp(log_lower(n - k, k + 1, 1 - p, p, -excess)[0])
 
 
+def coin_cdfs(k: Ints, n: Ints) -> Floats:
+    """P(X <= k) of `n` tosses of a coin, for every number of the arrays: `binomial_cdf` at a half."""
+    import numpy as np
+
+    found = np.where(k >= n, 1.0, 0.0)
+    inside = (k >= 0) & (k < n)
+    for tosses in np.unique(n[inside & (n <= _COUNTED)]).tolist():
+        chosen = inside & (n == tosses)
+        steps = range(int(k[chosen].max()))
+        ways = accumulate(steps, lambda ways, i, n=tosses: ways * (n - i) // (i + 1), initial=1)  # type: ignore[misc]
+        found[chosen] = np.array([all_ways / 2**tosses for all_ways in accumulate(ways)])[k[chosen]]
+    many = inside & (n > _COUNTED)
+    found[many] = beta_cdfs(n[many] - k[many], k[many] + 1, 0.5)
+    return found
+
+
 def binomial_pmf(k: int, n: int, p: float) -> float:
     """P(X = k), for a `p` between 0 and 1, both excluded."""
     from benchbook.statistics.beta import excess_of, log_power

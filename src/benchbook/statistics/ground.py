@@ -114,6 +114,7 @@ REASONS: Mapping[str, str] = {
     "one_repeat": "one repeat alone says nothing about how much repeats differ",
     "too_many_values": "too many distinct values for an interval by resampling",
     "no_difference": "no number of items can show a difference of nothing",
+    "too_many_runs": "of more than 4,000 runs no two are told apart: rank fewer",
 }
 """Every `reason` that a result of this room can have, with its sentence."""
 

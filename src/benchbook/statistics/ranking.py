@@ -13,17 +13,16 @@ seen, and never less than the smallest p that flipping signs can give.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import atanh, sqrt, tanh
 
 import numpy as np
 
 from benchbook.statistics.bounded import worth
-from benchbook.statistics.distributions import binomial_cdf, normal_quantile, t_cdfs
+from benchbook.statistics.distributions import coin_cdfs, normal_quantile, t_cdfs
 from benchbook.statistics.ground import (
     FEW_CLUSTERS,
     Basis,
-    Bools,
     Estimate,
     Floats,
     Ints,
@@ -35,12 +34,17 @@ from benchbook.statistics.ground import (
     cluster_codes,
 )
 
+MOST_RUNS = 4_000  # eight million pairs: a gigabyte, and a minute
 _HAIR = 1e-12  # scores that differ by rounding alone are ties
+_SURE = 1e-6  # beyond what rounding makes of a sum of squares
+_MOST_HALVED = 1000  # times that 1 is halved before nothing is left
+_AT_ONCE = 1000  # pairs whose items are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRun:
-    """A run's place; ranks count from 1, and ties share one. `rank_low` to `rank_high` holds its true rank.
+    """A run's place; ranks count from 1, and ties share one. `rank_low` to `rank_high` holds its true rank; of more
+    than MOST_RUNS runs it is None, and so is `p_against_best`.
 
     `p_against_best` is Holm's over all pairs, of the difference to the best run; None for the best itself.
     """
@@ -48,15 +52,16 @@ class RankedRun:
     name: str
     mean: float
     rank: int
-    rank_low: int
-    rank_high: int
+    rank_low: int | None
+    rank_high: int | None
     p_against_best: float | None
     among_best: bool  # no run is shown to be better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Runs from best to worst; empty, with a reason, without items or runs."""
+    """Runs from best to worst; empty, with a reason, without items or runs. `too_many_runs` leaves ranks without
+    intervals."""
 
     runs: tuple[RankedRun, ...]
     confidence: float
@@ -91,108 +96,152 @@ def rank_runs(
     few = clusters is not None and 1 < n_units < FEW_CLUSTERS
     is_binary = clusters is None and all(np.isin(column, (0, 1)).all() for column in columns)
     runs: tuple[RankedRun, ...] = ()
+    too_many = n_runs > MOST_RUNS
     if n:
         table = np.column_stack(columns) * (1 if higher_is_better else -1)
-        p = _mid_p(table) if is_binary else _t_p(table, codes, n_units)
-        runs = _placed(list(scores), table.mean(axis=0), _holm_of_pairs(p), 1 - confidence, higher_is_better)
+        pairs, p = None, np.empty(0)
+        if not too_many:
+            pairs = _Pairs(n_runs)
+            p = _holm(_mid_p(table, pairs) if is_binary else _t_p(table, pairs, codes, n_units))
+        placed = _placed(list(scores), table.mean(axis=0), pairs, p, 1 - confidence)
+        runs = tuple(one if higher_is_better else replace(one, mean=-one.mean) for one in placed)
     return Ranking(
         runs=runs,
         confidence=confidence,
         method="all_pairs_holm_mid_p" if is_binary else "all_pairs_holm_t",
         n=n,
         n_clusters=None if clusters is None else n_units,
-        n_pairs=n_runs * (n_runs - 1) // 2,
-        reason="no_data" if not n else alone if n_units == 1 else None,
+        n_pairs=0 if too_many else n_runs * (n_runs - 1) // 2,
+        reason="no_data" if not n else "too_many_runs" if too_many else alone if n_units == 1 else None,
         warnings=("few_clusters",) * few,
     )
 
 
-def _placed(names: list[str], means: Floats, p: Floats, alpha: float, higher_is_better: bool) -> tuple[RankedRun, ...]:
-    better: Bools = means[:, None] > means[None, :] + _HAIR  # row better than column
-    shown = better & (p <= alpha)
-    ranks = 1 + better.sum(axis=0)
-    low, high = 1 + shown.sum(axis=0), len(names) - shown.sum(axis=1)
+class _Pairs:
+    """All pairs of runs, in the order of the upper triangle of a table: what is said of a pair is a flat array."""
+
+    def __init__(self, n_runs: int) -> None:
+        self.n_runs = n_runs
+        self.first, self.second = np.triu_indices(n_runs, 1)
+
+    def of(self, table: Floats) -> Floats:
+        """The pairs' entries of a symmetric table."""
+        return np.asarray(table[self.first, self.second])
+
+    def with_run(self, run: int) -> Ints:
+        """The places of a run's pairs with each of the others, in their order."""
+        others = np.delete(np.arange(self.n_runs), run)
+        low, high = np.minimum(others, run), np.maximum(others, run)
+        return np.asarray(low * (2 * self.n_runs - low - 1) // 2 + high - low - 1)
+
+
+def _placed(names: list[str], means: Floats, pairs: _Pairs | None, p: Floats, alpha: float) -> list[RankedRun]:
+    """The runs in their order; without `pairs`, by their means alone. Means are the higher the better."""
+    ranks = 1 + len(names) - np.searchsorted(np.sort(means), means + _HAIR, side="right")
     best = int(ranks.argmin())
+    shown = None if pairs is None else _shown(means, pairs, p, alpha)
+    against_best = None if pairs is None else np.insert(p[pairs.with_run(best)], best, 1.0)
     runs = [
         RankedRun(
             name=name,
-            mean=float(means[i]) if higher_is_better else -float(means[i]),
+            mean=float(means[i]),
             rank=int(ranks[i]),
-            rank_low=int(low[i]),
-            rank_high=int(high[i]),
-            p_against_best=None if i == best else float(p[i, best]),
-            among_best=bool(low[i] == 1),
+            rank_low=None if shown is None else int(shown[0][i]),
+            rank_high=None if shown is None else int(shown[1][i]),
+            p_against_best=None if i == best or against_best is None else float(against_best[i]),
+            among_best=bool(ranks[i] == 1 if shown is None else shown[0][i] == 1),
         )
         for i, name in enumerate(names)
     ]
-    return tuple(sorted(runs, key=lambda run: run.rank))
+    return sorted(runs, key=lambda run: run.rank)
 
 
-def _holm_of_pairs(p: Floats) -> Floats:
-    """A symmetric table of p-values, each pair's adjusted for all others (Holm 1979)."""
-    rows, columns = np.triu_indices(len(p), 1)
-    given = p[rows, columns]
-    order = np.argsort(given, kind="stable")
-    stepped = np.maximum.accumulate(np.minimum(1.0, given[order] * np.arange(given.size, 0, -1)))
-    adjusted = np.ones_like(p)
-    adjusted[rows[order], columns[order]] = stepped
-    adjusted[columns[order], rows[order]] = stepped
+def _shown(means: Floats, pairs: _Pairs, p: Floats, alpha: float) -> tuple[Ints, Ints]:
+    """The first and last rank that each run may have, by the pairs of which one is shown to be better."""
+    difference = means[pairs.first] - means[pairs.second]
+    told = (p <= alpha) & (np.abs(difference) > _HAIR)
+    better = np.where(difference > 0, pairs.first, pairs.second)[told]
+    worse = np.where(difference > 0, pairs.second, pairs.first)[told]
+    n_runs = pairs.n_runs
+    return 1 + np.bincount(worse, minlength=n_runs), n_runs - np.bincount(better, minlength=n_runs)
+
+
+def _holm(p: Floats) -> Floats:
+    """Each p adjusted for all others (Holm 1979)."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(p.size, 0, -1)))
     return adjusted
 
 
-def _mid_p(table: Floats) -> Floats:
+def _mid_p(table: Floats, pairs: _Pairs) -> Floats:
     """The mid-p of every two columns of 0 and 1, as in `mcnemar`."""
     passes = np.abs(table)
     both = passes.T @ passes
     alone = passes.sum(axis=0)[:, None] - both  # only the row's run passes
-    differing, fewer = alone + alone.T, np.minimum(alone, alone.T)
-    of_pairs = np.stack([fewer, differing]).reshape(2, -1).astype(np.intp)
-    counts, places = np.unique(of_pairs, axis=1, return_inverse=True)
-    tails = [binomial_cdf(k, n, 0.5) + binomial_cdf(k - 1, n, 0.5) for k, n in counts.T.tolist()]
-    return np.asarray(np.minimum(1.0, np.array(tails)[places.ravel()])).reshape(fewer.shape)
+    of_first, of_second = pairs.of(alone).astype(np.intp), pairs.of(alone.T).astype(np.intp)
+    most = len(table) + 1
+    found, places = np.unique((of_first + of_second) * most + np.minimum(of_first, of_second), return_inverse=True)
+    differing, fewer = found // most, found % most
+    tails = coin_cdfs(fewer, differing) + coin_cdfs(fewer - 1, differing)
+    return np.asarray(np.minimum(1.0, tails)[places])
 
 
-def _t_p(table: Floats, codes: Ints, n_units: int) -> Floats:
+def _t_p(table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
     """The p of every two columns' mean difference, with `bounded_difference`'s spread, from products of columns."""
-    n_runs = table.shape[1]
     if n_units < 2:
-        return np.ones((n_runs, n_runs))
+        return np.ones(pairs.first.size)
     means = table.mean(axis=0)
-    size, spread, degrees = _designs(table - means, codes, n_units)
-    difference = means[:, None] - means[None, :]
+    size, spread, degrees = _designs(table - means, pairs, codes, n_units)
+    difference = means[pairs.first] - means[pairs.second]
     center = difference * size / (size + 1)
     squares = size * (spread + (difference - center) ** 2) + 0.5 * ((1 - center) ** 2 + (1 + center) ** 2)
     t = np.abs(center) / np.sqrt(squares / ((size + 1) * (size + 2)))
-    return np.asarray(np.minimum(1.0, np.maximum(2 * t_cdfs(degrees, -t), _least_p(table, codes, n_units))))
+    p = 2 * t_cdfs(degrees, -t)
+    return np.asarray(np.minimum(1.0, np.maximum(p, _least_p(p, table, pairs, codes, n_units))))
 
 
-def _designs(deviations: Floats, codes: Ints, n_units: int) -> tuple[Floats, Floats, Floats]:
-    """`worth` of every two columns: size, spread and degrees of freedom, in tables."""
+def _designs(deviations: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> tuple[Floats, Floats, Floats]:
+    """`worth` of every two columns: size, spread and degrees of freedom."""
     sizes = np.bincount(codes, minlength=n_units).astype(np.float64)
-    sums = np.zeros((n_units, deviations.shape[1]))
-    np.add.at(sums, codes, deviations)
-    return worth(_of_pairs(deviations), _of_pairs(sums / np.sqrt(sizes)[:, None]), sizes)
+    sums = _sums(deviations, codes, n_units)
+    return worth(_lengths(deviations, pairs), _lengths(sums / np.sqrt(sizes)[:, None], pairs), sizes)
 
 
-def _of_pairs(columns: Floats) -> Floats:
+def _sums(columns: Floats, codes: Ints, n_units: int) -> Floats:
+    """Each column's sums by cluster; of items that stand alone, the items."""
+    sums = np.zeros((n_units, columns.shape[1]))
+    np.add.at(sums, codes, columns)
+    return sums
+
+
+def _lengths(columns: Floats, pairs: _Pairs) -> Floats:
     """The squared length of the difference of every two columns."""
     products = columns.T @ columns
     own = np.diag(products)
-    return np.asarray(np.maximum(0.0, own[:, None] + own[None, :] - 2 * products))
+    return np.asarray(np.maximum(0.0, own[pairs.first] + own[pairs.second] - 2 * pairs.of(products)))
 
 
-def _least_p(table: Floats, codes: Ints, n_units: int) -> Floats:
-    """2 / 2^k where k items (clusters) differ: no sign-flip test gives less, however alike the differences are."""
-    least = np.ones((table.shape[1],) * 2)
-    sizes = np.bincount(codes, minlength=n_units)
-    starts = None if n_units == len(table) else np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    order = np.argsort(codes, kind="stable")
-    ordered = table[order]
-    for column in range(table.shape[1] - 1):
-        differences = ordered[:, column + 1 :] - ordered[:, column, None]
-        units = differences if starts is None else np.add.reduceat(differences, starts, axis=0)
-        k = (np.abs(units) > _HAIR).sum(axis=0)
-        least[column, column + 1 :] = least[column + 1 :, column] = np.exp2(1.0 - np.minimum(k, 1000))
+def _least_p(p: Floats, table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
+    """2 / 2^k where k items (clusters) differ: no sign-flip test gives less, however alike the differences are.
+
+    Of differences with the sum s and the sum of squares q at least s^2 / q are not 0, and q / w^2 where none is
+    beyond w.
+    Where that alone shows that 2 / 2^k is below `p`, as nearly everywhere, they are not counted: the least is 0 there.
+    """
+    sums = _sums(table, codes, n_units)
+    totals = sums.sum(axis=0)
+    difference, squares = totals[pairs.first] - totals[pairs.second], _lengths(sums, pairs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_least = np.where(squares > _SURE, difference * difference / squares, 0.0)
+    at_least = np.maximum(at_least, squares / np.bincount(codes).max() ** 2) - _SURE
+    least = np.zeros(p.size)
+    (open_,) = np.nonzero(np.exp2(1.0 - np.minimum(at_least, _MOST_HALVED)) > p)
+    by_run = np.ascontiguousarray(sums.T)
+    for start in range(0, open_.size, _AT_ONCE):
+        chosen = open_[start : start + _AT_ONCE]
+        k = (np.abs(by_run[pairs.first[chosen]] - by_run[pairs.second[chosen]]) > _HAIR).sum(axis=1)
+        least[chosen] = np.exp2(1.0 - np.minimum(k, _MOST_HALVED))
     return np.minimum(least, 1.0)
 
 
