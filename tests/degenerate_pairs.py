@@ -191,7 +191,8 @@ RANKINGS: tuple[Degenerate, ...] = (
     Degenerate("rank-one-run", "one run", lambda: (marks("a", "1" * 20),), "a: rank 1, 1 to 1"),
     Degenerate("rank-one-item", "three runs, one item, one of them right",
                lambda: (marks("a", "1"), marks("b", "0"), marks("c", "0")),
-               "a: rank 1, 1 to 3; b: rank 2, 1 to 3; c: rank 2, 1 to 3; b: no item scores above 0; c: no item scores above 0"),
+               "a: rank 1, 1 to 3; b: rank 2, 1 to 3; c: rank 2, 1 to 3; b: no item scores above 0; "
+               "c: no item scores above 0"),
     Degenerate("rank-two-items", "two runs, two graded items, both better in B",
                lambda: (graded("a", [0.1, 0.2]), graded("b", [0.8, 0.9])),
                "b: rank 1, 1 to 2; a: rank 2, 1 to 2"),

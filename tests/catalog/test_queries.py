@@ -13,7 +13,7 @@ from sqlalchemy import insert
 
 from benchbook.catalog.database import Catalog, aggregates, runs
 from benchbook.catalog.indexing import index_record
-from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, leaderboard, list_runs
+from benchbook.catalog.queries import SORTS, RunFilter, _Place, cursor_of, eval_sets, list_runs, runs_on
 from benchbook.errors import ConfigError
 from catalog.making import aggregates_of, made, plans_of
 from support import examples
@@ -169,27 +169,20 @@ def test_every_page_is_found_by_an_index(several: Catalog) -> None:
 # ── leaderboards ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_leaderboard_of_an_eval_set(catalog: Catalog) -> None:
+def test_the_runs_on_an_eval_set_are_listed_best_first(catalog: Catalog) -> None:
     same = {"dataset_sha256": "1" * 64, "dataset_id": "golden"}
-    low = {"intervals.pass_rate.low": 1, "intervals.pass_rate.high": 3}
-    add(catalog, "b", **same, primary_nano=5, primary_low_nano=4, primary_high_nano=6, numbers={"pass_rate": 1})
-    add(catalog, "a", **same, primary_nano=5, numbers={"pass_rate": 2, **low})
-    add(catalog, "c", **same, primary_nano=7, numbers={"other": 9})
+    add(catalog, "b", **same, primary_nano=5)
+    add(catalog, "a", **same, primary_nano=5)
+    add(catalog, "c", **same, primary_nano=7)
     add(catalog, "unscored", **same)
     add(catalog, "going on", **same, primary_nano=9, state="running")
     add(catalog, "another spec", **same, spec="t@v1", primary_nano=9)
     add(catalog, "another set", dataset_sha256="2" * 64, primary_nano=9)
-
-    def ranks(**words: Any) -> list[tuple[str, int, int | None, int | None]]:
-        found = leaderboard(catalog, "1" * 64, "s@v1", **words)
-        return [(row.run_id, row.value_nano, row.low_nano, row.high_nano) for row in found]
-
-    assert ranks() == [("c", 7, None, None), ("a", 5, None, None), ("b", 5, 4, 6)]
-    assert ranks(limit=1) == [("c", 7, None, None)]
-    assert ranks(by="pass_rate") == [("a", 2, 1, 3), ("b", 1, None, None)]
-    assert ranks(by="' OR 1=1 --") == []
-    found = [(row.dataset_id, row.dataset_sha256[0], row.spec, row.n_runs, row.best_nano) for row in eval_sets(catalog)]
-    assert found == [(None, "2", "s@v1", 1, 9), ("golden", "1", "s@v1", 5, 9), ("golden", "1", "t@v1", 1, 9)]
+    found = runs_on(catalog, "1" * 64, "s@v1")
+    assert [row.run_id for row in found] == ["going on", "c", "a", "b", "unscored"]
+    assert runs_on(catalog, "1" * 64, "' OR 1=1 --") == []
+    sets = [(row.dataset_id, row.dataset_sha256[0], row.spec, row.n_runs, row.best_nano) for row in eval_sets(catalog)]
+    assert sets == [(None, "2", "s@v1", 1, 9), ("golden", "1", "s@v1", 5, 9), ("golden", "1", "t@v1", 1, 9)]
 
 
 def test_numbers_are_exact(folder: Path, catalog: Catalog) -> None:

@@ -71,7 +71,7 @@ def test_slices_are_by_the_metric_and_their_verdicts_too() -> None:
 
 
 def test_a_difference_has_one_p_wherever_it_is_shown() -> None:
-    """The p of what stands beside the score is adjusted over metrics and runs; score and passing over runs alone."""
+    """The p of what stands beside the score is adjusted over all of that and all runs; the score's over runs alone."""
     found = compare_runs([A, B, C], by="latency_e2e_ms")
     rows = by_metric(found).rows
     for pair, row in zip(found.pairs, rows[1:], strict=True):
@@ -80,8 +80,12 @@ def test_a_difference_has_one_p_wherever_it_is_shown() -> None:
             beside["latency_e2e_ms"].p_holm,
             beside["latency_e2e_ms"].difference,
         )
-    # Exact sign flips of ten that differ alike: 2 / 2^10 each; two pairs, and four of criteria and measures.
-    assert [found.pairs[0].p_holm[name] for name in ("score", "accuracy_score")] == [2 * 2**-9, 4 * 2**-9]
+    # Exact sign flips of ten that differ alike: 2 / 2^10 each. Of passing, accuracy and latency in two pairs the first
+    # has the least p, 2^-10 by McNemar's mid-p; accuracy is the second of six.
+    first = found.pairs[0]
+    assert (first.score.p_adjusted, first.metrics[0].p_holm) == (2 * 2**-9, 5 * 2**-9)
+    assert first.passing is not None
+    assert first.passing.p_adjusted == 6 * 2**-10
     assert found.pairs[0].metrics == compare_runs([A, B, C]).pairs[0].metrics
 
 

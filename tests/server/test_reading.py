@@ -410,7 +410,9 @@ def test_eval_sets_and_leaderboards(api: Api) -> None:
     assert mine["dataset_id"] == "items"
     board = api.json(f"/api/v1/leaderboards?dataset={mine['dataset_sha256']}")
     assert [place["run"] for place in board["places"]] == ["a", "b", "c"]
-    assert board["places"][0]["rank"] == 1
+    assert (board["places"][0]["rank"], board["places"][0]["standing"]) == (1, "among_best")
+    apart = {one["run"]: one["reason"] for one in board["apart"]}
+    assert apart["dry"] == "a dry run: its answers are made up"
     assert api.problem("/api/v1/leaderboards?dataset=nothing")[0] == 404
     status, detail = api.problem("/api/v1/leaderboards?dataset=items")
     assert (status, "several eval sets have this id" in detail) == (409, True)

@@ -131,21 +131,6 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     at_least: Mapping[str, int] = {}  # aggregate -> the least value in billionths
 
 
-class LeaderboardRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A run on the leaderboard of an eval set, with the number it is ranked by."""
-
-    run_id: str
-    model_id: str | None
-    model_version: str | None
-    evaluator_model_id: str | None
-    started_utc: str | None
-    decision: str | None
-    n_scored: int | None
-    value_nano: int
-    low_nano: int | None
-    high_nano: int | None
-
-
 class EvaluatorRow(msgspec.Struct, frozen=True, kw_only=True):
     """An evaluator that has runs. Two of one name, whose files differ, are two."""
 
@@ -176,7 +161,6 @@ class _Place(msgspec.Struct, frozen=True):
 
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _COLUMNS = tuple(runs.c[name] for name in IndexedRun.__struct_fields__)
-_RANKED = tuple(runs.c[name] for name in LeaderboardRow.__struct_fields__ if not name.endswith("_nano"))
 
 
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -321,40 +305,17 @@ def evaluators(catalog: Catalog) -> list[EvaluatorRow]:
     return sorted((EvaluatorRow(**row._mapping) for row in rows), key=lambda row: (row.spec, row.spec_sha256 or ""))
 
 
-def leaderboard(
-    catalog: Catalog,
-    dataset_sha256: str,
-    spec: str,
-    *,
-    spec_sha256: str | None = None,
-    by: str | None = None,
-    limit: int = 100,
-) -> list[LeaderboardRow]:
-    """The complete runs of an eval set under a spec, the best first; alike ones by their id.
+def runs_on(catalog: Catalog, dataset_sha256: str, spec: str, *, spec_sha256: str | None = None) -> list[IndexedRun]:
+    """Every run on an eval set under a spec, those with the best primary number first; alike ones by their id.
 
     Of specs of one name the one of that hash, where it is given.
-    Ranked by the spec's primary number, or by the aggregate `by`, the largest first. Runs without that number are left
-    out: null is not zero. Raises: ConfigError for a limit that is none.
     """
-    checked_limit(limit)
-    source: Any = runs
-    number, low, high = runs.c.primary_nano, runs.c.primary_low_nano, runs.c.primary_high_nano
-    if by is not None:
-        tables = [aggregates.alias(part) for part in ("ranked", "low", "high")]
-        for table, name in zip(tables, (by, f"intervals.{by}.low", f"intervals.{by}.high"), strict=True):
-            source = source.outerjoin(table, (table.c.run_id == runs.c.run_id) & (table.c.name == name))
-        number, low, high = (table.c.value_nano for table in tables)
     query = (
-        select(*_RANKED, number.label("value_nano"), low.label("low_nano"), high.label("high_nano"))
-        .select_from(source)
-        .where(runs.c.dataset_sha256 == dataset_sha256, runs.c.spec == spec, runs.c.state == "complete")
-        .where(runs.c.error.is_(None))  # a place is nobody's while it is open whose record it is
-        .where(number.is_not(None))
-        .order_by(number.desc(), runs.c.run_id)
-        .limit(limit)
+        select(*_COLUMNS)
+        .where(runs.c.dataset_sha256 == dataset_sha256, runs.c.spec == spec)
+        .order_by(runs.c.primary_nano.desc().nulls_last(), runs.c.run_id)
     )
     if spec_sha256 is not None:
         query = query.where(runs.c.spec_sha256 == spec_sha256)
     with catalog.read() as connection:
-        rows = connection.execute(query).all()
-    return [LeaderboardRow(**row._mapping) for row in rows]
+        return [_run(row) for row in connection.execute(query)]

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchbook.comparison.difference import Difference, with_p
-from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
-from benchbook.statistics import adjust_p_values
+from benchbook.comparison.difference import Difference, with_holm
+from benchbook.comparison.pairing import MetricDifference
 
 if TYPE_CHECKING:
     from benchbook.comparison.compared import Comparison
 
-P = float | None
-
 
 def adjusted(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """The pairs with the p of each metric adjusted by Holm, and its verdict by that.
+    """The pairs with each p adjusted by Holm, and the verdicts by these.
 
-    The score, passing and the diagnosis of A7 are adjusted for the other pairs, each by itself; all that stands beside
-    them, criteria and measures, for one another and for the other pairs.
+    The scores are adjusted for one another over all pairs; so is all that stands beside them: passing, the diagnosis of
+    A7, criteria and measures. Slices are adjusted within their pair already.
     """
-    scores = _over([pair.score for pair in pairs])
-    passing = _over([pair.passing for pair in pairs])
-    contained = _over([None if pair.containment is None else pair.containment.difference for pair in pairs])
-    beside = iter(_over([one.difference for pair in pairs for one in pair.metrics]))
-    own = zip(scores, passing, contained, strict=True)
-    return tuple(_with(pair, one, [next(beside) for _ in pair.metrics]) for pair, one in zip(pairs, own, strict=True))
+    scores = iter(with_holm([(pair.score, True) for pair in pairs]))
+    beside = iter(with_holm([one for pair in pairs for one in _beside(pair)]))
 
+    def metric(one: MetricDifference) -> MetricDifference:
+        found = next(beside)
+        return msgspec.structs.replace(one, difference=found, p_holm=found.p_adjusted)
 
-def _over(found: Sequence[Difference | None]) -> list[P]:
-    return list(adjust_p_values([None if one is None else one.p for one in found]).holm)
-
-
-def _with(pair: Comparison, own: tuple[P, P, P], beside: Sequence[P]) -> Comparison:
-    score, passing, contained = own
-    inside, metrics = pair.containment, zip(pair.metrics, beside, strict=True)
-    return replace(
-        pair,
-        score=with_p(pair.score, score),
-        passing=None if pair.passing is None else with_p(pair.passing, passing),
-        containment=None if inside is None else replace(inside, difference=with_p(inside.difference, contained)),
-        metrics=tuple(
-            msgspec.structs.replace(
-                one, p_holm=p, difference=with_p(one.difference, p, higher_is_better=one.higher_is_better)
-            )
-            for one, p in metrics
-        ),
-        p_holm={SCORE.name: score, PASSING.name: passing, CONTAINED.name: contained}
-        | {one.name: p for one, p in zip(pair.metrics, beside, strict=True)},
+    return tuple(
+        replace(
+            pair,
+            score=next(scores),
+            passing=None if pair.passing is None else next(beside),
+            containment=None if pair.containment is None else replace(pair.containment, difference=next(beside)),
+            metrics=tuple(metric(one) for one in pair.metrics),
+        )
+        for pair in pairs
     )
+
+
+def _beside(pair: Comparison) -> Iterator[tuple[Difference, bool]]:
+    """The differences that stand beside the score's; False for one where lower is better."""
+    if pair.passing is not None:
+        yield pair.passing, True
+    if pair.containment is not None:
+        yield pair.containment.difference, True
+    yield from ((one.difference, one.higher_is_better) for one in pair.metrics)

@@ -114,7 +114,7 @@ def differences_by_metric(pair: Comparison) -> Mapping[str, Difference]:
 def by_metric(found: ComparisonSet) -> RunsByMetric:
     """All runs of a set by the metric that it was asked for."""
     against = {
-        pair.b.name: (difference, pair.p_holm[found.by])
+        pair.b.name: difference
         for pair in found.pairs
         if (difference := differences_by_metric(pair).get(found.by)) is not None
     }
@@ -123,12 +123,12 @@ def by_metric(found: ComparisonSet) -> RunsByMetric:
 
 def runs_by_metric(
     runs: Sequence[ComparedRun],
-    against: Mapping[str, tuple[Difference, float | None]],
+    against: Mapping[str, Difference],
     name: str = SCORE.name,
     *,
     confidence: float = 0.95,
 ) -> RunsByMetric:
-    """The runs by a metric. `against` has, by a run's name, its difference from the baseline and the adjusted p of it.
+    """The runs by a metric. `against` has, by a run's name, its difference from the baseline.
 
     Raises: UsageError for a metric that they can't be shown by.
     """
@@ -153,8 +153,7 @@ def _whole(run: ComparedRun, name: str) -> OwnNumber:
     return OwnNumber(*run.whole.aggregates.get(name, (None, None, None)))
 
 
-def _row(run: ComparedRun, own: OwnNumber, against: tuple[Difference, float | None] | None) -> RunByMetric:
-    difference, p = (None, None) if against is None else against
+def _row(run: ComparedRun, own: OwnNumber, difference: Difference | None) -> RunByMetric:
     return RunByMetric(
         run=run.name,
         model=run.manifest.get("model_id"),
@@ -163,7 +162,7 @@ def _row(run: ComparedRun, own: OwnNumber, against: tuple[Difference, float | No
         high=own.high,
         n=own.n,
         difference=difference,
-        p_holm=p,
+        p_holm=None if difference is None else difference.p_adjusted,
         verdict=None if difference is None else difference.verdict,
         reason=own.reason,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -84,7 +84,6 @@ class Comparison:
     unknown: tuple[Measured, ...]
     metadata: tuple[LeafDifference, ...]
     n_unscored: int  # items that no run has a score for; they are not among `items`
-    p_holm: Mapping[str, float | None] = field(default_factory=dict)  # of each metric; verdicts are by these
 
     @property
     def n_compared(self) -> int:
@@ -321,7 +320,7 @@ def compare_runs(
     return ComparisonSet(
         runs=tuple(runs),
         pairs=pairs,
-        p_holm=tuple(pair.p_holm[SCORE.name] for pair in pairs),
+        p_holm=tuple(pair.score.p_adjusted for pair in pairs),
         histories=histories,
         leaderboard=leaderboard(runs, confidence=confidence) if len(runs) > 2 and is_one_set else None,
         by=by,

@@ -86,6 +86,8 @@ def _why_apart(run: ComparedRun, unanswered_why: Sequence[str], *, is_scored: bo
     """Why a run has no place among the others; None where it has one."""
     if run.why_failed is not None:
         return f"the run itself failed: {run.why_failed}"
+    if run.manifest.get("dry_run"):
+        return "a dry run: its answers are made up"
     if run.not_complete is not None:
         return f"not complete: {run.not_complete}"
     if is_scored:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Differing items whose signs are flipped; beyond, t says the same and is quick. Of slices there may be hundreds.
 MOST_FLIPPED, MOST_FLIPPED_IN_SLICE = 1_000, 200
 
+Adjustment = Literal["holm", "tarone_holm"]
 Verdict = Literal["better", "worse", "same", "not_told", "no_data"]
 """The verdict on B. `same`: no item differs; `not_told`: it can't be told which is better."""
 
@@ -69,20 +70,23 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     warnings: tuple[str, ...] = ()
     not_worse: NotWorse | None = None
+    p_adjusted: float | None = None
+    n_tests: int = 1
+    adjusted_by: Adjustment | None = None
 
 
 class SliceDifference(msgspec.Struct, frozen=True, kw_only=True):
     """The difference over the items of one section, category or difficulty.
 
-    `p_holm` is `difference.p` adjusted for all the slices that are shown, by `adjusted_by`: slices in which too little
-    differs to show anything take nothing from the others. `difference.verdict` is by it.
+    `p_holm` is `difference.p_adjusted`, for all slices that are shown: those in which too little differs to show
+    anything take nothing from the others.
     """
 
     field: str
     value: str
     difference: Difference
     p_holm: float | None = None
-    adjusted_by: str = "tarone_holm"
+    adjusted_by: Adjustment = "tarone_holm"
 
 
 def item_difference(
@@ -191,9 +195,33 @@ def verdict(found: Difference, p: float | None, *, higher_is_better: bool = True
     return "not_told"
 
 
-def with_p(found: Difference, p: float | None, *, higher_is_better: bool = True) -> Difference:
-    """The difference with the verdict that `p` gives it."""
-    return msgspec.structs.replace(found, verdict=verdict(found, p, higher_is_better=higher_is_better))
+def with_p(
+    found: Difference,
+    p: float | None,
+    n_tests: int = 1,
+    adjusted_by: Adjustment | None = None,
+    *,
+    higher_is_better: bool = True,
+) -> Difference:
+    """The difference with `p` as the one that is shown, and the verdict that it gives."""
+    return msgspec.structs.replace(
+        found,
+        p_adjusted=p,
+        n_tests=n_tests,
+        adjusted_by=adjusted_by if n_tests > 1 else None,
+        verdict=verdict(found, p, higher_is_better=higher_is_better),
+    )
+
+
+def with_holm(found: Sequence[tuple[Difference, bool]]) -> tuple[Difference, ...]:
+    """Differences that are looked at together, as Holm adjusts them; False stands by one where lower is better."""
+    from benchbook.statistics import adjust_p_values
+
+    adjusted = adjust_p_values([one.p for one, _ in found])
+    return tuple(
+        with_p(one, p, adjusted.n, "holm", higher_is_better=higher)
+        for (one, higher), p in zip(found, adjusted.holm, strict=True)
+    )
 
 
 def with_tarone_holm(
@@ -203,8 +231,13 @@ def with_tarone_holm(
     from benchbook.statistics import tarone_holm
 
     adjusted = tarone_holm([one.difference.p for one in slices], [_least_p(one.difference) for one in slices])
+    n_tests = sum(p is not None for p in adjusted)
     return tuple(
-        msgspec.structs.replace(one, p_holm=p, difference=with_p(one.difference, p, higher_is_better=higher_is_better))
+        msgspec.structs.replace(
+            one,
+            p_holm=p,
+            difference=with_p(one.difference, p, n_tests, "tarone_holm", higher_is_better=higher_is_better),
+        )
         for one, p in zip(slices, adjusted, strict=True)
     )
 

@@ -11,7 +11,7 @@ import msgspec
 from benchbook.comparison.difference import MOST_FLIPPED, Difference, p_of_flips, with_p
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric
 from benchbook.evaluators.exact import as_float
-from benchbook.statistics import Estimate, adjust_p_values, bounded_difference, paired_difference
+from benchbook.statistics import Estimate, bounded_difference, paired_difference
 
 if TYPE_CHECKING:
     import polars
@@ -22,8 +22,8 @@ _NANO = 1e9
 class MetricDifference(msgspec.Struct, frozen=True, kw_only=True):
     """B - A in the unit of the metric. Where lower is better, `n_lost` and the verdict are by that.
 
-    `p_holm` is `difference.p` adjusted for all metrics that are shown here; the verdict is by it. Latency, tokens and
-    cost have no upper end, so their interval is Student's, and is null where nothing varies.
+    `p_holm` is `difference.p_adjusted`: for all that is shown beside the score. Latency, tokens and cost have no upper
+    end, so their interval is Student's, and is null where nothing varies.
     """
 
     name: str
@@ -41,16 +41,11 @@ def metric_differences(
     rows: polars.DataFrame, metrics: Sequence[ComparedMetric], *, confidence: float, seed: int
 ) -> tuple[MetricDifference, ...]:
     """The difference of each metric; `rows` have `cluster`, and each metric's item means with `_a` and `_b`."""
-    found = list(_differences(rows, metrics, confidence, seed))
-    adjusted = adjust_p_values([one.p for _, one in found]).holm
     return tuple(
         MetricDifference(
-            name=metric.name,
-            higher_is_better=metric.higher_is_better,
-            difference=with_p(one, p, higher_is_better=metric.higher_is_better),
-            p_holm=p,
+            name=metric.name, higher_is_better=metric.higher_is_better, difference=found, p_holm=found.p_adjusted
         )
-        for (metric, one), p in zip(found, adjusted, strict=True)
+        for metric, found in _differences(rows, metrics, confidence, seed)
     )
 
 
@@ -62,7 +57,8 @@ def _differences(
             continue
         known = rows.select("cluster", a=f"{metric.name}_a", b=f"{metric.name}_b").drop_nulls(["a", "b"])
         if len(known):
-            yield metric, metric_difference(known, metric, confidence=confidence, seed=seed)
+            found = metric_difference(known, metric, confidence=confidence, seed=seed)
+            yield metric, with_p(found, found.p, higher_is_better=metric.higher_is_better)
 
 
 def metric_difference(

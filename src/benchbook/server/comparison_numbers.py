@@ -18,7 +18,7 @@ from benchbook.comparison.compared import Comparison, compare
 from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import Leaderboard, leaderboard
-from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
+from benchbook.comparison.measures import SCORE
 from benchbook.server.compared_items import make_item_list
 from benchbook.server.comparison_types import (
     ComparedSet,
@@ -61,7 +61,7 @@ class _SetNumbers:
     """The numbers of several runs against one, without their items; `against` by a run's name, then by metric."""
 
     pairs: Mapping[str, Pair]
-    against: Mapping[str, Mapping[str, tuple[Difference, float | None]]]
+    against: Mapping[str, Mapping[str, Difference]]
     leaderboard: Leaderboard | None
 
 
@@ -116,13 +116,10 @@ def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
     found = adjusted(pairs)
     return _SetNumbers(
         pairs={
-            pair.b.name: _pair(pair, said, SCORE.name, p_holm=pair.p_holm[SCORE.name])
+            pair.b.name: _pair(pair, said, SCORE.name, p_holm=pair.score.p_adjusted)
             for pair, said in zip(found, notices, strict=True)
         },
-        against={
-            pair.b.name: {name: (one, pair.p_holm[name]) for name, one in differences_by_metric(pair).items()}
-            for pair in found
-        },
+        against={pair.b.name: differences_by_metric(pair) for pair in found},
         leaderboard=leaderboard([first, *others]) if _is_one_set(found) else None,
     )
 
@@ -172,7 +169,7 @@ def _pair(found: Comparison, notices: tuple[str, ...], metric: str, *, p_holm: f
         p_holm=p_holm,
         verdict=found.score.verdict,
         passing=found.passing,
-        passing_p_holm=found.p_holm[PASSING.name],
+        passing_p_holm=None if found.passing is None else found.passing.p_adjusted,
         metric=metric,
         metrics=tuple(_metrics(found)),
         containment=None
@@ -183,7 +180,7 @@ def _pair(found: Comparison, notices: tuple[str, ...], metric: str, *, p_holm: f
             n_lost=len(inside.lost),
             n_won=len(inside.won),
             difference=inside.difference,
-            p_holm=found.p_holm[CONTAINED.name],
+            p_holm=inside.difference.p_adjusted,
         ),
         slices=found.slices,
         metadata=found.metadata,

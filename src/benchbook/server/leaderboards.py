@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 
-from benchbook.catalog.queries import EvalSetRow, eval_sets, evaluators
-from benchbook.catalog.queries import leaderboard as best_runs
-from benchbook.comparison.leaderboard import Leaderboard, leaderboard
+import msgspec
+
+from benchbook.catalog.queries import EvalSetRow, IndexedRun, eval_sets, evaluators, runs_on
+from benchbook.comparison.contenders import AskedTables, Contender, contender
+from benchbook.comparison.leaderboard import Apart, Leaderboard, board
+from benchbook.comparison.records import ranked_run
 from benchbook.evalsets.opening import shipped_names
 from benchbook.evaluators.exact import as_float
-from benchbook.server.comparisons import compared
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import LeaderboardAsked
+from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, EvaluatorOfRuns
-from benchbook.text import shorten
+from benchbook.text import shorten, storable
 from benchbook.views.names import set_name
-
-_MOST_RUNS = 50
 
 
 def list_of_evalsets(call: Request) -> EvalSetList:
@@ -45,19 +50,47 @@ def get_leaderboard(call: Request) -> Leaderboard:
     question: LeaderboardAsked = call.query
     services = call.services
     chosen = _evalset(call, question)
-    ranked = best_runs(
-        services.catalog, chosen.dataset_sha256, question.spec, spec_sha256=chosen.spec_sha256, limit=_MOST_RUNS
-    )
-    if not ranked:
+    rows = runs_on(services.catalog, chosen.dataset_sha256, question.spec, spec_sha256=chosen.spec_sha256)
+    whole = [row for row in rows if row.state == "complete" and row.error is None]
+    if not any(row.primary_nano is not None for row in whole):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no complete run on this eval set has a number to be ranked by")
-    runs = [services.finished(row.run_id) for row in ranked]
-    call.is_of(*(found.state_id[:12] for found in runs), str(question.confidence))
-    key = ("leaderboard", question.confidence, *(found.name for found in runs))
-    return services.kept.get(
-        key,
-        lambda: leaderboard([compared(services, found) for found in runs], confidence=question.confidence),
-        lambda _: 1 << 16,
-    )
+    # A row says of what state it is: whatever changes in a record changes one of the two hashes.
+    states = [f"{row.run_id} {row.state} {row.manifest_sha256} {row.journal_sha256} {row.error}" for row in rows]
+    key = hashlib.sha256("\n".join(states).encode("utf-8", "surrogatepass")).hexdigest()
+    call.is_of(key[:32], str(question.confidence))
+
+    def make() -> Leaderboard:
+        ranked = board(_contenders(services, whole), confidence=question.confidence)
+        return msgspec.structs.replace(ranked, apart=(*ranked.apart, *map(_apart, _others(rows, whole))))
+
+    return services.kept.get(("leaderboard", question.confidence, key), make, lambda _: 500 * len(rows))
+
+
+def _contenders(services: Services, rows: Sequence[IndexedRun]) -> Iterator[Contender]:
+    """The runs, each kept as long as there is room, so that one that is new is all that has to be read."""
+    tables = services.kept.get("asked tables", AskedTables, lambda _: 1 << 20)
+    for row in rows:
+        found = services.found(row)
+        yield services.kept.get(("contender", found.name), partial(_contender, found, tables), _size)
+
+
+def _size(found: Contender) -> int:
+    return found.n_bytes
+
+
+def _contender(found: FoundRun, tables: AskedTables) -> Contender:
+    return contender(replace(ranked_run(found.record), name=storable(found.row.run_id)), tables)
+
+
+def _others(rows: Sequence[IndexedRun], whole: Sequence[IndexedRun]) -> Iterator[IndexedRun]:
+    ranked = {row.run_id for row in whole}
+    return (row for row in rows if row.run_id not in ranked)
+
+
+def _apart(row: IndexedRun) -> Apart:
+    """A run that is not at its end, or whose record is not whole: what the catalog knows of it is all there is."""
+    reason = row.error or f"not complete: it is {row.state}"
+    return Apart(run=storable(row.run_id), model=row.model_id, score=as_float(row.primary_nano), reason=reason)
 
 
 def _evalset(call: Request, question: LeaderboardAsked) -> EvalSetRow:

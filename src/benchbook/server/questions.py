@@ -221,7 +221,7 @@ class HistoryAsked(HistoryCounts, frozen=True, kw_only=True):
 
 
 class LeaderboardAsked(_Question, frozen=True, kw_only=True):
-    """The eval set of a leaderboard. At most 50 runs are ranked: those with the best numbers."""
+    """The eval set of a leaderboard. All its runs are ranked, or stand apart with the reason."""
 
     dataset: Word  # its id, or the hash of its bytes
     spec: Word = SCORE_SPEC

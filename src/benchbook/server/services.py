@@ -258,12 +258,16 @@ class Services:
         row = find_run(self.catalog, run_id)
         if row is None:
             raise self._no_run(run_id)
-        found = FoundRun(row, Record(self.settings.runs / row.record_path))
+        found = self.found(row)
         if row.state == "complete":
             if len(self._known) >= _MOST_KNOWN:
                 self.forget()
             self._known[run_id] = found, time.monotonic() + _KNOWN_S
         return found
+
+    def found(self, row: IndexedRun) -> FoundRun:
+        """A run whose row was read."""
+        return FoundRun(row, Record(self.settings.runs / row.record_path))
 
     def _no_run(self, run_id: str) -> ProblemError:
         """Why there is no run: one that was started may be about to be, or have refused."""

@@ -43,10 +43,10 @@ _AT_ONCE = 1000  # pairs whose items are counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRun:
-    """A run's place; ranks count from 1, and ties share one. `rank_low` to `rank_high` holds its true rank; of more
-    than MOST_RUNS runs it is None, and so is `p_against_best`.
+    """A run's place; ranks count from 1, and ties share one. `rank_low` to `rank_high` holds its true rank.
 
-    `p_against_best` is Holm's over all pairs, of the difference to the best run; None for the best itself.
+    `p_against_best` is Holm's over all pairs, of the difference to the best run; None for the best itself. Of more than
+    MOST_RUNS runs no pair is tested: all three are None.
     """
 
     name: str
@@ -225,8 +225,7 @@ def _lengths(columns: Floats, pairs: _Pairs) -> Floats:
 def _least_p(p: Floats, table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
     """2 / 2^k where k items (clusters) differ: no sign-flip test gives less, however alike the differences are.
 
-    Of differences with the sum s and the sum of squares q at least s^2 / q are not 0, and q / w^2 where none is
-    beyond w.
+    Of differences with the sum s and the sum of squares q at least s^2 / q are not 0, and q / w^2 if none is beyond w.
     Where that alone shows that 2 / 2^k is below `p`, as nearly everywhere, they are not counted: the least is 0 there.
     """
     sums = _sums(table, codes, n_units)

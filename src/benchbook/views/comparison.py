@@ -35,6 +35,7 @@ from benchbook.views.markdown import markdown_page
 from benchbook.views.markup import style_sheet
 from benchbook.views.record_differences import metadata_blocks, template_blocks
 from benchbook.views.several_runs import leaderboard_notes, leaderboard_table
+from benchbook.views.verdicts import adjustment
 
 _NAME = 80  # characters of a run's or an item's name
 _MOST_NAMED = 100  # items that lost or won the expected answer
@@ -80,9 +81,9 @@ def _document(report: ComparisonReport, most_items: int | None, most_moved: int)
     blocks: list[Block] = [Title(tuple(names)), *_overview(found)]
     if most_items is None:
         blocks.append(Lines((_DETAILS.format(found.runs[0].name, found.runs[1].name),)))
-    for number, (pair, p) in enumerate(zip(found.pairs, found.p_holm, strict=True), 1):
+    for number, pair in enumerate(found.pairs, 1):
         if most_items is not None:
-            blocks += _pair(pair, p if len(found.pairs) > 1 else None, number)
+            blocks += _pair(pair, number, several=len(found.pairs) > 1)
             blocks += _items(pair, most_items, number)
             blocks += _metadata(pair, number)
     ways = [make for one in found.histories for make in (tables.history_table(one), tables.way_table(one, most_moved))]
@@ -125,27 +126,25 @@ def _contents(report: ComparisonReport) -> Iterator[tuple[str, str]]:
     yield "training", "Training"
 
 
-def _pair(pair: Comparison, p: float | None, number: int) -> Iterator[Block]:
+def _pair(pair: Comparison, number: int, *, several: bool) -> Iterator[Block]:
     yield Lines((f"A {one_line(pair.a.name)}  B {one_line(pair.b.name)}",), bold=True)
-    heading = "What changed" if p is None else f"{shorten(pair.b.name, _NAME)} against {shorten(pair.a.name, _NAME)}"
-    yield Section(f"pair-{number}", heading, tuple(_differences(pair, p, number)))
+    heading = f"{shorten(pair.b.name, _NAME)} against {shorten(pair.a.name, _NAME)}" if several else "What changed"
+    yield Section(f"pair-{number}", heading, tuple(_differences(pair, number)))
 
 
-def _differences(pair: Comparison, p: float | None, number: int) -> Iterator[Block]:
-    verdict, margin, adjusted = (
-        tables.verdict(pair, p),
-        tables.margin_line(pair),
-        "p is Holm's, over the runs compared.",
-    )
+def _differences(pair: Comparison, number: int) -> Iterator[Block]:
+    verdict, margin = tables.verdict(pair), tables.margin_line(pair)
+    by = adjustment(pair.score)
+    adjusted = f"p is {by}: so many runs were held against A."
     yield Paragraph(tables.first_line(pair), "quiet")
     # The style sheet knows #warnings; a page of several pairs has one of each id.
     yield Notices(tuple(tables.notices(pair)), "inside", "warnings" if number == 1 else f"warnings-{number}")
-    yield Paragraph(verdict, "verdict", only=None if p is None else WRITTEN)
-    if p is not None:
+    yield Paragraph(verdict, "verdict", only=WRITTEN if by else None)
+    if by:
         yield Paragraph(f"{verdict} {adjusted}", only=TERMINAL)
     if margin is not None:
         yield Paragraph(margin)
-    if p is not None:
+    if by:
         yield Paragraph(adjusted, "quiet", only=WRITTEN)
     yield tables.differences_table(pair)
     yield whole_table(pair)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from benchbook.comparison.by_metric import RunByMetric, by_metric
 from benchbook.comparison.compared import Comparison, ComparisonSet
-from benchbook.comparison.difference import Verdict
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.measures import SCORE, metrics_of
 from benchbook.comparison.whole_runs import RunNumber
@@ -16,12 +15,10 @@ from benchbook.text import plural
 from benchbook.views import numbers
 from benchbook.views.comparison_tables import metric_word, run_notices
 from benchbook.views.narrow_table import cut_apart
+from benchbook.views.verdicts import VERDICT_WORDS
 from benchbook.views.words import AGGREGATES, aggregate_word, listed, outcome_word
 
-_NAME = 22  # characters of a run's name: with them, the table is 120 wide
-_VERDICTS: dict[Verdict, str] = {
-    "better": "better", "worse": "worse", "same": "the same", "not_told": "unclear", "no_data": numbers.DASH,
-}  # fmt: skip
+_NAME = 16  # characters of a run's name: with them, the table is 120 wide
 
 
 def metric_title(name: str, runs: Sequence[ComparedRun]) -> tuple[str, Kind]:
@@ -73,7 +70,7 @@ def _against(row: RunByMetric, kind: Kind) -> tuple[Cell, ...]:
         row.difference.n_lost,
         row.difference.n_won,
         row.p_holm,
-        _VERDICTS[row.verdict],
+        VERDICT_WORDS[row.verdict],
     )
 
 

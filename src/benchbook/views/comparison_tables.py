@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
-from benchbook.comparison.difference import Difference, Verdict
+from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import UnansweredItems
 from benchbook.comparison.leaderboard import History, HistoryName
 from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
@@ -20,6 +19,7 @@ from benchbook.views import numbers
 from benchbook.views.comparison_data import ShownItem
 from benchbook.views.names import set_name
 from benchbook.views.record_differences import is_told_by_text, leaf_values
+from benchbook.views.verdicts import VERDICT_WORDS, adjustment, verdict_sentence
 from benchbook.views.words import criterion_word
 
 CLASS_WORDS: dict[ItemClass, str] = {
@@ -78,35 +78,19 @@ def _not_answered(pair: Comparison, run: str) -> int:
     return len(rows) - rows[f"unanswered_why_{run}"].null_count()
 
 
-def verdict(pair: Comparison, p: float | None = None) -> str:
-    """The change of the score in items and in numbers, and the verdict on it. `p` replaces the test's own."""
+def verdict(pair: Comparison) -> str:
+    """The change of the score in items and in numbers, and the verdict on it, by the p that is shown."""
     found = pair.score
     if found.difference is None:
-        return "Nothing can be said: no item is in both runs with a score."
+        return verdict_sentence(found)
     interval = (
         f", {numbers.limit('rate', found.confidence)} interval {numbers.difference_interval(found)}"
         if found.low is not None
         else ""
     )
-    shown = numbers.p_value(found.p if p is None else p)
-    equals = "" if shown.startswith("<") else "= "
     moved = f"{numbers.items_moved(found)}: score {numbers.score(found.mean_a)} → {numbers.score(found.mean_b)}"
     signed = numbers.signed(found.difference)
-    return f"{moved} ({signed}{interval}, p {equals}{shown}). {_verdict_sentence(found)}"
-
-
-def _verdict_sentence(found: Difference) -> str:
-    match found.verdict:
-        case "better":
-            return "B is better."
-        case "worse":
-            return "B is worse."
-        case "same":
-            return f"No item differs: the same within {numbers.points(found)}."
-        case "not_told" | "no_data":
-            return "Which is better can't be told."
-        case _:
-            assert_never(found.verdict)
+    return f"{moved} ({signed}{interval}, {numbers.p_equals(found.p_adjusted)}). {verdict_sentence(found)}"
 
 
 def margin_line(pair: Comparison) -> str | None:
@@ -282,9 +266,6 @@ def metric_word(one: ComparedMetric) -> str:
     return word if one.highest is None else f"{word}, {one.lowest:g} to {one.highest:g}"
 
 
-_VERDICT_CELLS: dict[Verdict, str] = {
-    "better": "better", "worse": "worse", "same": "the same", "not_told": "can't be told", "no_data": numbers.DASH,
-}  # fmt: skip
 _COLUMNS: Columns = {
     "A": "number", "B": "number", "B − A": "number", "Interval": "number", "In items": "number", "p": "p",
     "B is": "text",
@@ -293,34 +274,40 @@ _COLUMNS: Columns = {
 
 def differences_table(pair: Comparison) -> Table:
     """The score, and what stands beside it: passing, the diagnosis of A7, and what else both runs measured."""
-    rows = [(metric_word(SCORE), *_cells(pair.score, pair.score.p))]
+    rows = [(metric_word(SCORE), *_cells(pair.score))]
+    beside: list[Difference] = []
     if pair.passing is not None:
-        rows.append((metric_word(PASSING), *_cells(pair.passing, pair.passing.p)))
+        beside.append(pair.passing)
+        rows.append((metric_word(PASSING), *_cells(pair.passing)))
     if pair.containment is not None:
-        contained = pair.containment.difference
-        rows.append((metric_word(CONTAINED), *_cells(contained, contained.p)))
+        beside.append(pair.containment.difference)
+        rows.append((metric_word(CONTAINED), *_cells(pair.containment.difference)))
     known = {one.name: one for one in pair.a.columns.metrics}
-    rows += [
-        (metric_word(known[one.name]), *_cells(one.difference, one.p_holm, known[one.name].kind))
-        for one in pair.metrics
-    ]
-    note = f"; p of {metric_word(known[pair.metrics[0].name])} and below by Holm" if pair.metrics else ""
-    return table(f"The differences, B − A{note}", {"Over the items of both": "text", **_COLUMNS}, rows)
+    for one in pair.metrics:
+        beside.append(one.difference)
+        rows.append((metric_word(known[one.name]), *_cells(one.difference, known[one.name].kind)))
+    notes = "".join(
+        f"; {which} {words}"
+        for which, found in (("p of the score", pair.score), *([("p of the others", beside[0])] if beside else []))
+        if (words := adjustment(found))
+    )
+    return table(f"The differences, B − A{notes}", {"Over the items of both": "text", **_COLUMNS}, rows)
 
 
 def slices_table(pair: Comparison) -> Table:
     """The difference by section, category and difficulty, with n and interval; p is adjusted over all the slices."""
-    rows = [(one.field, shorten(one.value, 60), *_cells(one.difference, one.p_holm)) for one in pair.slices]
-    return table(f"By slice; p by Tarone-Holm over {len(rows)}", {"Slice": "text", "Value": "text", **_COLUMNS}, rows)
+    rows = [(one.field, shorten(one.value, 60), *_cells(one.difference)) for one in pair.slices]
+    words = adjustment(pair.slices[0].difference) if pair.slices else ""
+    return table(f"By slice{f'; p {words}' if words else ''}", {"Slice": "text", "Value": "text", **_COLUMNS}, rows)
 
 
-def _cells(found: Difference, p: float | None, kind: Kind = "score") -> tuple[Cell, ...]:
+def _cells(found: Difference, kind: Kind = "score") -> tuple[Cell, ...]:
     return (
         Value(kind, found.mean_a),
         Value(kind, found.mean_b),
         Value(kind, found.difference, signed=True),
         numbers.difference_interval(found, kind),
         numbers.items_moved(found),
-        p,
-        _VERDICT_CELLS[found.verdict],
+        found.p_adjusted,
+        VERDICT_WORDS[found.verdict],
     )

@@ -159,6 +159,12 @@ def p_value(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else _places(Decimal(repr(p)), DECIMALS["p"])
 
 
+def p_equals(p: float | None) -> str:
+    """`p = 0.118`, `p < 0.001`."""
+    shown = p_value(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
 def difference_interval(found: Difference, kind: Kind = "score") -> str:
     """`−0.0067 to +0.1467`, or why there is none."""
     if found.low is None or found.high is None:

@@ -24,14 +24,16 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.statistics.ground import WARNINGS
+from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
 from benchbook.views.terminal import table_lines
+from benchbook.views.verdicts import best_sentence, rank_words
 from benchbook.views.words import aggregate_word
 
+_STANDING = 100  # characters of what a rank says
 _RANK_TESTS = {
     "all_pairs_holm_mid_p": "the mid-p McNemar test",
     "all_pairs_holm_t": "t of the paired difference",
@@ -39,42 +41,45 @@ _RANK_TESTS = {
 
 
 def leaderboard_table(found: Leaderboard) -> Table:
-    """The runs from best to worst."""
-    rows = (
+    """All runs: those that are ranked from best to worst, then the others, each with what its rank says."""
+    rows: list[Sequence[Cell]] = [
         (
             one.rank,
             shorten(one.run, 80),
             shorten(one.model or numbers.DASH, 40),
             one.score,
-            None if one.rank_low is None else f"{one.rank_low} to {one.rank_high}",
+            None if one.rank_low is None else f"{one.rank_low:,} to {one.rank_high:,}",
             one.p_against_best,
-            "yes" if one.among_best else "no",
+            shorten(rank_words(one), _STANDING),
         )
         for one in found.places
-    )
+    ]
+    rows += [
+        (None, shorten(one.run, 80), shorten(one.model or numbers.DASH, 40), one.score, None, None,
+         shorten(rank_words(one), _STANDING))
+        for one in found.apart
+    ]  # fmt: skip
     columns: Columns = {
         "Rank": "count", "Run": "text", "Model": "text", "Score": "score",
-        f"Rank, {numbers.limit('rate', found.confidence)} sure": "number", "p against best": "p",
-        "May be the best": "text",
+        f"Rank, {numbers.limit('rate', found.confidence)} sure": "number", "p against best": "p", "Is": "text",
     }  # fmt: skip
-    return table(f"Ranked over {plural(found.n_items, 'item')}", columns, rows)
+    runs = plural(len(found.places), "run")
+    return table(f"{runs} ranked over {plural(found.n_items, 'item')}", columns, rows)
 
 
 def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
-    """How ranks were told apart, who may be the best, and what to know of single runs."""
-    best = [shorten(one.run, 60) for one in found.places if one.among_best]
-    if len(found.places) > 1:
+    """How ranks were told apart, who may be the best, and what was left out."""
+    if found.n_pairs:
         test, pairs = _RANK_TESTS.get(found.method, found.method), plural(found.n_pairs, "pair")
         yield f"A run ranks above another where that is shown: {pairs} of runs, by {test}, p by Holm over all of them."
-        if len(best) > 1:
-            yield f"Can't be told from one another, and the best is among them: {', '.join(best)}."
-        else:
-            yield f"Better than all others here: {best[0]}."
+    if found.places and found.reason is not None:
+        yield f"Ranks are by the scores alone: {REASONS.get(found.reason, found.reason)}."
+    elif len(found.places) > 1:
+        yield best_sentence(found)
     if found.n_left_out:
         yield f"{plural(found.n_left_out, 'item')} left out: not every run has a score for them."
-    yield from (f"{shorten(one.run, 60)}: {one.note}." for one in found.places if one.note is not None)
-    for one in found.apart:
-        yield f"Not ranked: {shorten(one.run, 60)}, score {numbers.score(one.score, 'none')}; {one.reason}."
+    if found.apart:
+        yield f"Not ranked: {plural(len(found.apart), 'run')}."
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in found.warnings)
 
 
