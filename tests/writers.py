@@ -34,9 +34,9 @@ from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
 from benchbook.record.journal import JournalWriter
+from benchbook.record.marks import MarkFile, MarksChange
 from benchbook.record.reading import read_journal
 from benchbook.server.access import TokenFile
-from benchbook.server.services import TagStore
 from crashing import Say
 from exchange.every_eval_ever.test_writing import MadeLog, read_back, sample
 from held import ENDED, Writer, command, do, files, or_refused, said_by, unless
@@ -288,19 +288,19 @@ def _token_names(folder: Path) -> list[str]:
     return [token.name for token in TokenFile(folder / "server" / "tokens.json").tokens()]
 
 
-def _tags(folder: Path, say: Say) -> None:
+def _marks(folder: Path, say: Say) -> None:
     """The file of lines that only grow, as the audit log is."""
     try:
-        store = TagStore(folder / "server")
+        marks = MarkFile(folder)
         for run_id in ("a", "b"):
-            store.put(run_id, ["new"])
+            marks.change((run_id,), lambda _, before: MarksChange(add_tags=("new",)).of(before))
             say(run_id)
     except OSError as error:  # which the server answers with 507
         raise RecordError(str(error)) from None
 
 
-def _tagged(folder: Path) -> list[str]:
-    return sorted(TagStore(folder / "server").runs_with("new"))
+def _marked(folder: Path) -> list[str]:
+    return sorted(run_id for run_id, marks in MarkFile(folder).all().items() if marks.tags == ("new",))
 
 
 def _answers(folder: Path, say: Say) -> None:
@@ -468,8 +468,8 @@ WRITERS = {
         kept=lambda folder: {ENDED} if (folder / "scored.parquet").read_bytes() else set(),
     ),
     "tokens": Writer(modules=("server/access.py",), act=_tokens, kept=_token_names, seen=_token_names),
-    "tags": Writer(
-        modules=("server/lines.py", "server/services.py", "server/audit.py"), act=_tags, kept=_tagged, seen=_tagged
+    "marks": Writer(
+        modules=("record/lines.py", "record/marks.py", "server/audit.py"), act=_marks, kept=_marked, seen=_marked
     ),
     "cache": Writer(modules=("ask/requests.py",), act=_answers, seen=_cached, is_slow=True, may_forget=True),
     "catalog": Writer(
@@ -492,7 +492,8 @@ ELSEWHERE = {
     "server/starting.py": "a copy of a record's input, by `write_file`",
     "server/child.py": "the log of a run that was started; its record is what counts",
     "server/running.py": "makes the folder of records, and no file",
-    "server/comparison_downloads.py": "a temporary file",
+    "server/comparison_downloads.py": "a temporary file, which has no name",
+    "server/run_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",
     "system/panics.py": "a temporary file, which has no name",
     "exchange/batches/batch_file.py": "a temporary file, which has no name",

@@ -50,7 +50,9 @@ def test_the_tables_are_those_of_schema(fresh_address: Callable[[], str]) -> Non
             metadata.drop_all(connection)
             metadata.create_all(connection)
         assert shape(opened) == shape(created)
-        assert set(shape(opened)) == {"catalog_versions", "runs", "aggregates", "tunix_run_predictions"}
+        assert set(shape(opened)) == {
+            "catalog_versions", "runs", "aggregates", "tunix_run_predictions", "marks", "mark_tags",
+        }  # fmt: skip
 
 
 def test_a_catalog_of_an_older_benchbook_is_filled_again_by_its_records(address: str, tmp_path: Path) -> None:

@@ -139,18 +139,25 @@ def test_pages_are_the_whole_list_in_order(
 ) -> None:
     with catalog.write() as connection:
         connection.execute(runs.delete())
+    names = {column.name for column in SORTS.values()} - {"run_id"}
+    numbers = {name for name in names if name.startswith("n_") or name.endswith("_nano")}
     for number, (score, text) in enumerate(rows):
-        add(catalog, f"r{number}", primary_nano=score, model_id=text, started_utc=text, dataset_id=text)
+        values = dict.fromkeys(numbers, score) | dict.fromkeys(names - numbers, text)
+        add(catalog, f"r{number}", **values | {"state": text or ""})
     for sort, column in SORTS.items():
 
         def key(number: int, name: str = column.name) -> tuple[bool, Any, str]:
             score, text = rows[number]
-            value = {"primary_nano": score, "run_id": f"r{number}"}.get(name, text)
+            value = score if name in numbers else {"run_id": f"r{number}", "state": text or ""}.get(name, text)
             # NUL is stored as U+001A and digits: still before every letter.
             return (value is not None, value if value is not None else "", f"r{number}")
 
         expected = [f"r{number}" for number in sorted(range(len(rows)), key=key, reverse=descending)]
         assert ids(catalog, sort=sort, descending=descending, limit=limit) == expected
+        for offset in range(len(rows) + 2):
+            page = list_runs(catalog, sort=sort, descending=descending, offset=offset, limit=limit)
+            assert [row.run_id for row in page.runs] == expected[offset : offset + limit]
+            assert page.n == len(rows)
 
 
 def test_every_page_is_found_by_an_index(several: Catalog) -> None:

@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.record.lines import LineFile
+from benchbook.record.marks import MarkFile
 from benchbook.server.access import TokenFile, default_token_file
 from benchbook.server.audit import Audit, Noted
-from benchbook.server.lines import LineFile
-from benchbook.server.services import TagStore
 from server.making import Api, api_over, copied
 from server.test_access import RUNS, TAGS, bearer, new_token
 
@@ -241,8 +241,8 @@ def test_a_torn_line_takes_no_other_with_it(writing: Api, torn: bytes) -> None:
         path = state_of(writing) / name
         path.write_bytes(path.read_bytes() + torn)
     writing.ask("PUT", f"{RUNS}/b/tags", json={"tags": ["next"]})
-    again = TagStore(state_of(writing))
-    assert (again.of("a"), again.of("b")) == (("first",), ("next",))
+    again = MarkFile(state_of(writing).parent)
+    assert (again.of("a").tags, again.of("b").tags) == (("first",), ("next",))
     assert [one["status"] for one in entries(writing)] == [None, 200, None, 200]
 
 

@@ -29,6 +29,8 @@ CONFIG = {"evalset": "items.jsonl", "model": "openai/m@1", "judge": "openai/j@1"
 BODIES: dict[str, dict[str, Any]] = {
     "startRun": {"config": CONFIG},
     "putTags": {"tags": ["a", "b"]},
+    "changeMarks": {"add_tags": ["a", "b"], "remove_tags": ["c"], "archived": False},
+    "changeManyMarks": {"runs": ["a", "b"], "add_tags": ["x"], "remove_tags": ["y"], "archived": False},
     "beginSubmission": {
         "run_id": "sent",
         "evalset": "items.jsonl",

@@ -12,7 +12,7 @@ import pytest
 import benchbook.system
 from benchbook.errors import RecordError
 from benchbook.record.journal import JournalWriter
-from benchbook.server.lines import LineFile
+from benchbook.record.lines import LineFile
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.submission_store import Submissions

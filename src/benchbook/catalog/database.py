@@ -1,7 +1,8 @@
 """The catalog's tables, how one is opened, and the one way in which its database is used.
 
-A catalog of an older VERSION is emptied when it is opened: its records fill it again (0027). Real numbers are integers
-of billionths (`*_nano`, SPEC C2); a null is something that is not known, and never zero.
+A catalog of an older VERSION is emptied when it is opened: its records fill it again (0027), and the marks beside them
+(0045). Real numbers are integers of billionths (`*_nano`, SPEC C2); a null is something that is not known, and never
+zero.
 
 Reads and writes go through `Catalog.read` and `Catalog.write`: a transaction each, whose errors come out as
 Benchbook's own, without a statement, a parameter or a password in them.
@@ -87,6 +88,7 @@ class StoredText(TypeDecorator[str]):
 VERSION = 8  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
+_ALSO_SORTED = ("spec", "evaluator_model_id", "decision", "state", "ended_utc", "n_attempted", "n_tokens", "cost_nano")
 
 versions = Table(
     "catalog_versions",
@@ -122,6 +124,9 @@ runs = Table(
     Column("n_attempted", BigInteger),
     Column("n_scored", BigInteger),
     Column("n_unscored", BigInteger),
+    Column("n_evaluations", BigInteger),  # by judges, without probes; null for answers
+    Column("n_tokens", BigInteger),  # of models and judges together
+    Column("cost_nano", BigInteger),  # dollars, of both
     Column("journal_sha256", StoredText),
     Column("manifest_sha256", StoredText),
     Column("tags", StoredText, nullable=False),  # a JSON array of texts
@@ -132,6 +137,7 @@ runs = Table(
     Index("runs_by_primary", "primary_nano", "run_id"),
     Index("runs_by_model", "model_id", "run_id"),
     Index("runs_by_dataset", "dataset_id", "run_id"),
+    *(Index(f"runs_by_{name}", name, "run_id") for name in _ALSO_SORTED),
     Index("runs_by_score_on", "dataset_sha256", "spec", "primary_nano", "run_id"),
 )
 
@@ -143,6 +149,25 @@ aggregates = Table(
     Column("value_nano", BigInteger),  # null for text, for what is null, and for what 64 bits can't hold
     Column("value_text", StoredText),
     Index("aggregates_by_value", "name", "value_nano"),
+)
+
+# What people wrote of runs, found quickly. It lies in a file beside the records (record/marks.py), which holds. The run
+# of a mark need not be there (yet).
+marks = Table(
+    "marks",
+    metadata,
+    Column("run_id", StoredText, primary_key=True),
+    Column("version", StoredText, nullable=False),
+    Column("archived", Integer, nullable=False),
+    Column("search", StoredText, nullable=False),  # as that of `runs`
+)
+
+mark_tags = Table(
+    "mark_tags",
+    metadata,
+    Column("run_id", StoredText, ForeignKey("marks.run_id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", StoredText, primary_key=True),
+    Index("mark_tags_by_tag", "tag", "run_id"),
 )
 
 # Source 004's table, under its names. `position` is the sample's place in the plan: with the run it is the key that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -15,6 +16,7 @@ _DEPTH = 6
 _LONGEST_NAME = 300
 # What stands in this part of aggregates.json is called by its own name; elsewhere the part is named in front.
 _UNNAMED_PART = "aggregates"
+_IS_COST = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")  # decimal dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +38,20 @@ class Headline:
     n_attempted: int | None = None
     n_scored: int | None = None
     n_unscored: int | None = None
+    n_evaluations: int | None = None
+    n_tokens: int | None = None
+    cost_nano: int | None = None
 
 
 def nano_of(value: int | float) -> int | None:
     """`value` in billionths, rounded half to even; None where that is no 64-bit integer."""
     if not abs(value) <= _MOST / NANO:  # also where it is not a number
         return None
-    nano = int(Decimal(repr(value)).scaleb(9).quantize(Decimal(1), ROUND_HALF_EVEN))
+    return _rounded(Decimal(repr(value)))
+
+
+def _rounded(value: Decimal) -> int | None:
+    nano = int(value.scaleb(9).quantize(Decimal(1), ROUND_HALF_EVEN))
     return nano if abs(nano) <= _MOST else None
 
 
@@ -109,7 +118,37 @@ def headline_of(primary: str | None, content: Mapping[str, Any], aggregates: Map
         n_attempted=n_attempted,
         n_scored=count("n_scored", "n_valid"),
         n_unscored=_first(without, count("n_unscored"), count("n_invalid")),
+        n_evaluations=count("n_evaluations"),
+        n_tokens=_tokens(content, aggregates),
+        cost_nano=_cost_nano(content, aggregates),
     )
+
+
+_OF_JUDGES = ("input_tokens", "output_tokens")  # of each judge of an experiment
+
+
+def _tokens(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> int | None:
+    """The tokens of the model and its judges, as far as the record tells; None where it tells none."""
+    names = ("total_tokens", "evaluator_input_tokens", "evaluator_output_tokens")
+    nanos = (aggregates[name].nano for name in names if name in aggregates)
+    told = [nano // NANO for nano in nanos if nano is not None]
+    told += [one[name] for one in _judges(content) for name in _OF_JUDGES if isinstance(one.get(name), int)]
+    return sum(told) if told else None
+
+
+def _cost_nano(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> int | None:
+    """Billionths of a dollar, of the model and its judges; None where none has a price."""
+    texts: list[Any] = [
+        aggregates[name].text for name in ("candidate_cost_usd", "evaluator_cost_usd") if name in aggregates
+    ]
+    texts += [one.get("cost_usd") for one in _judges(content)]
+    told = [Decimal(text) for text in texts if isinstance(text, str) and _IS_COST.fullmatch(text)]
+    return _rounded(sum(told, Decimal())) if told else None
+
+
+def _judges(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = content.get("judges")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def planned_of(aggregates: Mapping[str, Aggregate], n_asked: int | None, repeats: int) -> int | None:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, literal, select, tuple_
+from sqlalchemy import BigInteger, Column, Connection, Row, Select, func, literal, select, tuple_
 
 from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.catalog.database import Catalog, aggregates, runs
+from benchbook.catalog.database import Catalog, runs
+from benchbook.catalog.run_filters import INT64, LONGEST_TEXT, RunFilter, conditions
 from benchbook.errors import ConfigError
 
 MOST_ROWS = 1_000
@@ -72,9 +73,15 @@ SORTS: Mapping[str, Column[Any]] = {
     "model": runs.c.model_id,
     "eval_set": runs.c.dataset_id,
     "run": runs.c.run_id,
+    "ended": runs.c.ended_utc,
+    "evaluator": runs.c.spec,
+    "judge": runs.c.evaluator_model_id,
+    "decision": runs.c.decision,
+    "state": runs.c.state,
+    "samples": runs.c.n_attempted,
+    "tokens": runs.c.n_tokens,
+    "cost": runs.c.cost_nano,
 }
-_LONGEST_TEXT = 200
-_INT64 = (1 << 63) - 1
 
 
 class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +111,9 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     n_attempted: int | None
     n_scored: int | None
     n_unscored: int | None
+    n_evaluations: int | None  # by judges, without probes; null for answers
+    n_tokens: int | None  # of models and judges
+    cost_nano: int | None  # dollars
     journal_sha256: str | None
     manifest_sha256: str | None
     tags: tuple[str, ...]
@@ -111,24 +121,11 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IndexedRunsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """`next_cursor` is None on the last page."""
+    """`n` runs fit in all; `next_cursor` is None on the last page."""
 
     runs: tuple[IndexedRun, ...]
+    n: int
     next_cursor: str | None
-
-
-class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which runs are listed: those that fit all that is given."""
-
-    spec: str | None = None
-    spec_sha256: str | None = None
-    samples_are: str | None = None  # answers or evaluations
-    model: str | None = None  # a model_id
-    eval_set: str | None = None  # a dataset_id, or the SHA-256 of its bytes
-    decision: str | None = None
-    state: str | None = None
-    text: str | None = None  # each of its words stands in the run's id, spec, model, judge, eval set or tags
-    at_least: Mapping[str, int] = {}  # aggregate -> the least value in billionths
 
 
 class EvaluatorRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,43 +177,61 @@ def list_runs(
     sort: str = "started",
     descending: bool = True,
     after: str | None = None,
+    offset: int = 0,
     limit: int = 50,
 ) -> IndexedRunsPage:
-    """A page of runs in one of the orders of `SORTS`, runs that are alike in it by their id.
+    """A page of runs in one of the orders of `SORTS`, runs that are alike in it by their id: behind the cursor `after`,
+    or behind the first `offset`.
 
     Raises: ConfigError for an order, a limit, a cursor or a filter that is none.
     """
     checked_limit(limit)
     if sort not in SORTS:
-        raise ConfigError("sort", repr(sort[:_LONGEST_TEXT]), ", ".join(SORTS))
+        raise ConfigError("sort", repr(sort[:LONGEST_TEXT]), ", ".join(SORTS))
     place = _checked_place(after, sort, descending) if after is not None else None
-    query = select(*_COLUMNS).where(*_conditions(wanted or RunFilter()))
+    fitting = tuple(conditions(wanted or RunFilter()))
+    query = select(runs.c.run_id, SORTS[sort].label("value")).where(*fitting)
     with catalog.read() as connection:
-        found = _in_order(connection, query, sort, descending, place, limit + 1)
-    listed = tuple(_run(row) for row in found[:limit])
+        found = _in_order(connection, query, sort, descending, place, offset, limit + 1)
+        listed = _rows(connection, [row.run_id for row in found[:limit]])
+        n = connection.scalar(select(func.count()).select_from(runs).where(*fitting)) or 0
     more = None
     if len(found) > limit:
         last = found[limit - 1]
-        more = cursor_of(_Place(sort, descending, last._mapping[SORTS[sort]], last.run_id))
-    return IndexedRunsPage(runs=listed, next_cursor=more)
+        more = cursor_of(_Place(sort, descending, last.value, last.run_id))
+    return IndexedRunsPage(runs=listed, n=n, next_cursor=more)
+
+
+def _rows(connection: Connection, run_ids: list[str]) -> tuple[IndexedRun, ...]:
+    """The rows of these runs, in this order."""
+    rows = connection.execute(select(*_COLUMNS).where(runs.c.run_id.in_(run_ids))) if run_ids else ()
+    found = {row.run_id: _run(row) for row in rows}
+    return tuple(found[run_id] for run_id in run_ids if run_id in found)
 
 
 def _checked_place(cursor: str, sort: str, descending: bool) -> _Place:
     place = position_of(cursor, _Place)
-    number = SORTS[sort] is runs.c.primary_nano
+    number = isinstance(SORTS[sort].type, BigInteger)
     fits = place.value is None or (isinstance(place.value, int) if number else isinstance(place.value, str))
     if (place.sort, place.descending) != (sort, descending) or not fits:
         raise wrong_cursor()
-    if isinstance(place.value, int) and abs(place.value) > _INT64:
+    if isinstance(place.value, int) and abs(place.value) > INT64:
         raise wrong_cursor()
     return place
 
 
 def _in_order(
-    connection: Connection, query: Select[Any], sort: str, descending: bool, place: _Place | None, limit: int
+    connection: Connection,
+    query: Select[Any],
+    sort: str,
+    descending: bool,
+    place: _Place | None,
+    offset: int,
+    limit: int,
 ) -> list[Row[Any]]:
-    """Up to `limit` rows after `place`. Rows with a value and those with null are two stretches of the order, each
-    read by its index; one condition over both would make the database walk past all that came before."""
+    """Up to `limit` rows behind `place` and `offset` more. Rows with a value and those with null are two stretches of
+    the order, each read by its index; one condition over both would make the database walk past all that came before.
+    Only what stands in that index is read of rows that are passed over."""
     column = SORTS[sort]
     key = tuple_(column, runs.c.run_id)
     order = (column.desc(), runs.c.run_id.desc()) if descending else (column.asc(), runs.c.run_id.asc())
@@ -224,7 +239,7 @@ def _in_order(
     for nulls in (False, True) if descending else (True, False):
         if nulls and not column.nullable:
             continue
-        part = query.where(column.is_(None) if nulls else column.is_not(None)).order_by(*order)
+        part = query.where(column.is_(None) if nulls else column.is_not(None))
         if place is not None and nulls is (place.value is None):
             last = literal(place.run_id, runs.c.run_id.type)
             left, right = (runs.c.run_id, last) if nulls else (key, tuple_(literal(place.value, column.type), last))
@@ -232,36 +247,12 @@ def _in_order(
         elif place is not None and nulls is not descending:
             continue  # this stretch is over
         if len(found) < limit:
-            found += connection.execute(part.limit(limit - len(found))).all()
+            rows = connection.execute(part.order_by(*order).limit(limit - len(found)).offset(offset)).all()
+            found += rows
+            if offset:
+                passed = offset if rows else connection.scalar(select(func.count()).select_from(part.subquery())) or 0
+                offset -= min(offset, passed)
     return found
-
-
-def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
-    for column, value in (
-        (runs.c.spec, wanted.spec),
-        (runs.c.spec_sha256, wanted.spec_sha256),
-        (runs.c.samples_are, wanted.samples_are),
-        (runs.c.model_id, wanted.model),
-        (runs.c.decision, wanted.decision),
-        (runs.c.state, wanted.state),
-    ):
-        if value is not None:
-            yield column == value
-    if wanted.eval_set is not None:
-        yield (runs.c.dataset_id == wanted.eval_set) | (runs.c.dataset_sha256 == wanted.eval_set)
-    for word in _words(wanted.text or ""):
-        yield runs.c.search.contains(word, autoescape=True)
-    for name, nano in wanted.at_least.items():
-        if abs(nano) > _INT64:
-            raise ConfigError("at_least", "a number that 64 bits can't hold", "billionths")
-        same = (aggregates.c.run_id == runs.c.run_id) & (aggregates.c.name == name)
-        yield select(aggregates.c.run_id).where(same, aggregates.c.value_nano >= nano).exists()
-
-
-def _words(text: str) -> list[str]:
-    if len(text) > _LONGEST_TEXT:
-        raise ConfigError("text", f"{len(text):,} characters", f"at most {_LONGEST_TEXT}")
-    return text.casefold().split()
 
 
 def _run(row: Row[Any]) -> IndexedRun:

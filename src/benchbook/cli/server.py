@@ -238,7 +238,7 @@ def _fill(fill: Callable[..., Indexed], runs: str, url: str | None, *, as_json: 
 @click.option("--decision", help="Only runs with this decision or verdict.")
 @click.option("--state", help="Only runs in this state: running, complete, interrupted, stopped, damaged.")
 @click.option(
-    "--text", help="Only runs that have each of these words in their id, spec, model, judge, eval set or tags."
+    "--text", help="Only runs that have each of these words in their id, spec, model, judge, eval set or marks."
 )
 @click.option("--sort", type=click.Choice(_SORTS), default="started", show_default=True, help="The order.")
 @click.option("--ascending", is_flag=True, help="The smallest or oldest first.")
@@ -248,7 +248,8 @@ def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: An
     """List runs as the catalog has them. `benchbook catalog refresh` brings it up to date."""
     with _needs_server_extra():
         from benchbook.catalog.database import default_path, open_catalog
-        from benchbook.catalog.queries import RunFilter, list_runs
+        from benchbook.catalog.queries import list_runs
+        from benchbook.catalog.run_filters import RunFilter
 
     if url is None and not default_path(runs).exists():
         raise UsageError(f"{default_path(runs)}: there is no catalog yet; make it with `benchbook catalog rebuild`")

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from benchbook.record.journal import utc_now
-from benchbook.server.lines import LineFile
+from benchbook.record.lines import LineFile
 from benchbook.server.problems import ProblemError, status_of_disk
 from benchbook.text import shorten
 

@@ -27,8 +27,9 @@ from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.locks import is_locked, locked_folder
 from benchbook.record.folder import RUN_ID, is_record
 from benchbook.record.journal import refuse_to_write
+from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.problems import ProblemError, hidden, problem_bytes, problem_of
-from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.settings import Settings
 from benchbook.server.spending import seen_environment
 from benchbook.server.types import Problem
 from benchbook.system import SYSTEM

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import structs
 
 from benchbook.canonical import ready
-from benchbook.catalog.queries import RunFilter, list_runs
+from benchbook.catalog.queries import list_runs
+from benchbook.catalog.run_filters import RunFilter
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.experiments import JudgedTexts
 from benchbook.evaluators.registry import evaluator_of, samples_type

@@ -113,7 +113,7 @@ class Operation:
     `body` is a type for a JSON body, or the media type of one that is taken as it comes. `heavy`: few run at once.
     """
 
-    method: Literal["GET", "POST", "PUT", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     name: str
     summary: str

@@ -6,8 +6,10 @@ from functools import cache
 
 import msgspec
 
+from benchbook.catalog.totals import FilterValues
 from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.registry import derived_types
+from benchbook.record.marks import MarksChange
 from benchbook.server import (
     compared_items,
     comparison_downloads,
@@ -22,8 +24,10 @@ from benchbook.server import (
     judging_types,
     labelling,
     leaderboards,
+    marks,
     predictions,
     questions,
+    run_downloads,
     runs,
     samples,
     starting,
@@ -59,6 +63,26 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs", name="listRuns", summary="Runs that fit all filters, by pages.",
         handler=runs.list_of_runs, query=questions.RunsAsked, answers=(types.RunsPage,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/totals", name="getTotals", summary="The runs that fit, taken together.",
+        handler=run_downloads.get_totals, query=questions.RunsFilter, answers=(types.RunTotalsAnswer,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/filters", name="getFilters", summary="The values that runs can be filtered by.",
+        handler=run_downloads.get_filters, answers=(FilterValues,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs.ndjson", name="downloadRuns", summary="The runs that fit, as JSON lines.",
+        handler=run_downloads.run_lines, query=questions.RunsOrder, media=_NDJSON,
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs.csv", name="downloadRunsCsv", summary="The runs that fit, for a spreadsheet.",
+        handler=run_downloads.run_csv, query=questions.RunsOrder, media="text/csv; charset=utf-8",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs.parquet", name="downloadRunsParquet", summary="The runs that fit, as a table.",
+        handler=run_downloads.run_parquet, query=questions.RunsOrder, media=PARQUET,
     ),
     Operation(
         method="POST", path=f"{_API}/runs", name="startRun", summary="Start a run by its config.",
@@ -98,8 +122,24 @@ OPERATIONS: tuple[Operation, ...] = (
         answers=tuple(judging_types.panel_of_run(one.panel) for one in _TYPES if one.panel is not None),
     ),
     Operation(
-        method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags", summary="Set a run's tags.",
-        handler=runs.put_tags, body=questions.TagsNew, answers=(types.Tags,), scope="label",
+        method="GET", path=f"{_API}/runs/{{run_id}}/marks", name="getMarks",
+        summary="People's marks on a run: its name, note and tags, and whether it is archived.",
+        handler=marks.get_marks, answers=(types.MarksOfRun,),
+    ),
+    Operation(
+        method="PATCH", path=f"{_API}/runs/{{run_id}}/marks", name="changeMarks",
+        summary="Change a run's marks. To replace a name or a note, send If-Match.",
+        handler=marks.change_marks, body=MarksChange, answers=(types.MarksOfRun,), scope="label",
+    ),
+    Operation(
+        method="POST", path=f"{_API}/marks", name="changeManyMarks",
+        summary="Tag or archive many runs at once: all of them, or none.",
+        handler=marks.change_many, body=questions.MarksOfRuns, answers=(types.MarksChanged,), scope="label",
+    ),
+    Operation(
+        method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags",
+        summary="Set a run's tags; with If-Match only where nobody changed its marks.",
+        handler=marks.put_tags, body=questions.TagsNew, answers=(types.Tags,), scope="label",
     ),
     Operation(
         method="POST", path=f"{_API}/runs/{{run_id}}/verify", name="verifyRun",

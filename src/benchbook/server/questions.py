@@ -11,6 +11,7 @@ from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.measures import SCORE
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
+from benchbook.record.marks import MOST_TAGS, MarksChange, Tag
 
 RunId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a run's id")]
 Word: TypeAlias = Annotated[str, Meta(max_length=500)]
@@ -24,7 +25,10 @@ Place: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 ANumber: TypeAlias = Annotated[float, Meta(ge=-1e15, le=1e15)]
 Order: TypeAlias = Literal["asc", "desc"]
 Confidence: TypeAlias = Annotated[float, Meta(gt=0.5, lt=1)]
-Tag: TypeAlias = Annotated[str, Meta(min_length=1, max_length=60)]
+RunsSort: TypeAlias = Literal[
+    "started", "score", "model", "eval_set", "run", "ended", "evaluator", "judge", "decision", "state", "samples",
+    "tokens", "cost"
+]  # fmt: skip
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
@@ -39,27 +43,46 @@ class Nothing(_Question, frozen=True, kw_only=True):
 # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class RunsAsked(_Question, frozen=True, kw_only=True):
-    """A filter of runs, and their order."""
+class RunsFilter(_Question, frozen=True, kw_only=True):
+    """A filter of runs. Those that are archived are left out unless they are asked for."""
 
-    text: FreeText | None = None  # each word stands in the run's id, spec, model, judge or eval set
+    text: FreeText | None = None  # each word stands in the run's id, spec, model, judge, eval set or marks
     spec: Word | None = None
     spec_sha256: Word | None = None  # of specs of one name, the one of that hash
     model: Word | None = None
+    judge: Word | None = None  # as a run's row names it
     eval_set: Word | None = None  # its id, or the hash of its bytes
     decision: Word | None = None
     state: Literal["running", "complete", "interrupted", "stopped", "damaged"] | None = None
     tag: Tag | None = None
-    sort: Literal["started", "score", "model", "eval_set", "run"] = "started"
+    archived: Literal["no", "only", "any"] = "no"
+
+
+class RunsOrder(RunsFilter, frozen=True, kw_only=True):
+    """A filter of runs, and the order of those that fit."""
+
+    sort: RunsSort = "started"
     order: Order = "desc"
+
+
+class RunsAsked(RunsOrder, frozen=True, kw_only=True):
+    """A filter of runs, and a part of their list."""
+
     limit: Limit = 50
+    offset: Offset = 0
     cursor: Cursor | None = None
 
 
 class TagsNew(_Question, frozen=True, kw_only=True):
     """The tags that the run has from now on."""
 
-    tags: Annotated[tuple[Tag, ...], Meta(max_length=50)]
+    tags: Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS)]
+
+
+class MarksOfRuns(MarksChange, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One change of the marks of many runs, of all or of none. It has no texts: they would be replaced unseen."""
+
+    runs: Annotated[tuple[RunId, ...], Meta(min_length=1, max_length=500)]
 
 
 class RunNew(_Question, frozen=True, kw_only=True):
@@ -293,7 +316,7 @@ class LabelGiven(_Question, frozen=True, kw_only=True):
 
     labeller: Name | None = None
     sample: Place
-    field: Annotated[str, Meta(min_length=1, max_length=1_000)]
+    field: Annotated[str, Meta(min_length=1, max_length=500)]
     score: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] | None
     note: Annotated[str, Meta(max_length=2_000)] = ""
     adjudicate: bool = False

@@ -18,15 +18,17 @@ import uvicorn
 
 from benchbook.ask.roles import allow_open_files
 from benchbook.catalog.database import open_catalog
+from benchbook.catalog.marks import IndexedMarks
 from benchbook.errors import BenchbookError, UsageError
+from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.access import Access, check_setup, is_loopback
 from benchbook.server.app import App
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.connections import MOST_CONNECTIONS, Connections, HeldConnection, leave_the_unreachable
 from benchbook.server.events import Events, Log, Watcher, no_log
-from benchbook.server.services import Kept, Measures, Services, TagStore
-from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.services import Kept, Measures, Services
+from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
 from benchbook.writing import make_folder
@@ -58,7 +60,7 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
             connections=connections,
             events=Events(),
             watcher=watcher,
-            tags=TagStore(state),
+            marks=IndexedMarks(settings.runs, catalog),
             children=Children(settings),
             submissions=Submissions(settings),
             spending=spending,

@@ -1,4 +1,4 @@
-"""Runs: lists of them, their derived files, training curves and tags, and whether a record holds."""
+"""Runs: lists of them, their derived files, training curves, and whether a record holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import structs
 
-from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, RunFilter, list_runs
+from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, list_runs
+from benchbook.catalog.run_filters import RunFilter
 from benchbook.comparison.comparable import compared_as, why_never
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.document import Opening
@@ -22,7 +23,7 @@ from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
-from benchbook.server.questions import RunsAsked
+from benchbook.server.questions import RunsAsked, RunsFilter, RunsOrder
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import (
     DecisionOfRun,
@@ -34,7 +35,6 @@ from benchbook.server.types import (
     RefusedDecision,
     RunRow,
     RunsPage,
-    Tags,
     TrainingMetrics,
     VerdictOfRun,
     VerificationAnswer,
@@ -164,13 +164,13 @@ def _points(table: Path, name: str) -> _Points:
     return _Points(source, sum(len(part) for part in curve.replaced), made)
 
 
-_FROM_RECORDS = 1_000  # rows that are looked at together where a tag is asked for
-
-
 def list_of_runs(call: Request) -> RunsPage:
     question: RunsAsked = call.query
-    page = _tagged(call.services, question) if question.tag is not None else _listed(call.services, question)
-    return RunsPage(runs=tuple(run_answer(call.services, row) for row in page.runs), next_cursor=page.next_cursor)
+    if question.cursor is not None and question.offset:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "query: cursor and offset: expected one of them")
+    page = listed(call.services, question, after=question.cursor, offset=question.offset, limit=question.limit)
+    rows = tuple(run_answer(call.services, row) for row in page.runs)
+    return RunsPage(runs=rows, n=page.n, next_cursor=page.next_cursor)
 
 
 def get_run(call: Request) -> RunRow:
@@ -178,9 +178,10 @@ def get_run(call: Request) -> RunRow:
 
 
 def run_answer(services: Services, row: IndexedRun) -> RunRow:
-    """A row of the catalog as an answer: numbers in place of billionths, tags, a few points of the loss."""
+    """A row of the catalog as an answer: numbers in place of billionths, marks, a few points of the loss."""
     values = {name: getattr(row, name) for name in RunRow.__struct_fields__ if hasattr(row, name)}
-    tags = tuple(sorted({*row.tags, *services.tags.of(row.run_id)}))
+    marks = services.marks.of(row.run_id)
+    marked = structs.asdict(marks) | {"tags": tuple(sorted({*row.tags, *marks.tags}))}
     numbers = {name: as_float(getattr(row, f"{name}_nano")) for name in ("primary", "primary_low", "primary_high")}
     never = why_never(
         state=row.state, spec=row.spec, samples_are=row.samples_are, has_numbers=row.manifest_sha256 is not None
@@ -190,44 +191,25 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
         "not_compared": never,
         "dataset_name": None if row.dataset_id is None else set_name(row.dataset_id, row.dataset_sha256),
     }
-    return RunRow(**values | numbers | said | {"tags": tags, "loss": _spark_line(services, row)})
+    numbers["cost_usd"] = as_float(row.cost_nano)
+    return RunRow(**values | numbers | said | marked | {"loss": _spark_line(services, row)})
 
 
-def _listed(
-    services: Services, question: RunsAsked, *, after: str | None = None, limit: int | None = None
-) -> IndexedRunsPage:
-    names = ("text", "spec", "spec_sha256", "model", "eval_set", "decision", "state")
-    return list_runs(
-        services.catalog,
-        RunFilter(**{name: getattr(question, name) for name in names}),
-        sort=question.sort,
-        descending=question.order == "desc",
-        after=after if limit is not None else question.cursor,
-        limit=question.limit if limit is None else limit,
-    )
+def listed(services: Services, question: RunsOrder, *, limit: int, **paging: Any) -> IndexedRunsPage:
+    """A page of the runs that fit, in the order that is asked for."""
+    wanted = filter_of(services, question)
+    descending = question.order == "desc"
+    return list_runs(services.catalog, wanted, sort=question.sort, descending=descending, limit=limit, **paging)
 
 
-def _tagged(services: Services, question: RunsAsked) -> IndexedRunsPage:
-    """The runs with a tag. Tags are not in the catalog: its pages are read until there are enough runs."""
-    wanted = services.tags.runs_with(question.tag or "")
-    found: list[IndexedRun] = []
-    after = question.cursor
-    while True:
-        page = _listed(services, question, after=after, limit=_FROM_RECORDS)
-        for place, row in enumerate(page.runs):
-            if row.run_id in wanted or question.tag in row.tags:
-                found.append(row)
-            if len(found) == question.limit:
-                end = _listed(services, question, after=after, limit=place + 1)
-                return IndexedRunsPage(runs=tuple(found), next_cursor=end.next_cursor)
-        after = page.next_cursor
-        if after is None:
-            return IndexedRunsPage(runs=tuple(found), next_cursor=None)
+_ARCHIVED = {"no": False, "only": True, "any": None}
 
 
-def put_tags(call: Request) -> Tags:
-    run_id = call.services.run(call.path["run_id"]).row.run_id
-    return Tags(run_id=run_id, tags=call.services.tags.put(run_id, call.body.tags))
+def filter_of(services: Services, question: RunsFilter) -> RunFilter:
+    """The filter that is asked for; the catalog has the marks that it may go by."""
+    services.marks.index()
+    names = (name for name in RunsFilter.__struct_fields__ if name != "archived")
+    return RunFilter(**{name: getattr(question, name) for name in names}, archived=_ARCHIVED[question.archived])
 
 
 # ── derived files ────────────────────────────────────────────────────────────────────────────────────────────

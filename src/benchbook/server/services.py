@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import accumulate
-from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-import msgspec
-
-from benchbook.canonical import ready
 from benchbook.catalog.database import Catalog
+from benchbook.catalog.marks import IndexedMarks
 from benchbook.catalog.queries import IndexedRun, find_run
 from benchbook.record.folder import Record
-from benchbook.record.journal import utc_now
 from benchbook.server.access import Access
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.connections import Connections
 from benchbook.server.events import Events, Watcher
-from benchbook.server.lines import LineFile
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
@@ -102,52 +96,6 @@ class Kept:
             while self.n_bytes > self._most_bytes:
                 _, (_, freed) = self._values.popitem(last=False)
                 self.n_bytes -= freed
-
-
-class _Change(msgspec.Struct, frozen=True, kw_only=True):
-    at: str
-    run_id: str
-    tags: tuple[str, ...]
-
-
-class TagStore:
-    """The tags of runs, in a file. The last line about a run holds, whichever server over this folder wrote it."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = LineFile(folder / "tags.jsonl")
-        self._lock = Lock()
-        self._tags: dict[str, tuple[str, ...]] = {}
-        self._read = 0  # bytes of the file
-        self._decoder = msgspec.json.Decoder(ready(_Change))
-        self._read_on()
-
-    def of(self, run_id: str) -> tuple[str, ...]:
-        self._read_on()
-        return self._tags.get(run_id, ())
-
-    def runs_with(self, tag: str) -> set[str]:
-        self._read_on()
-        with self._lock:
-            return {run_id for run_id, tags in self._tags.items() if tag in tags}
-
-    def put(self, run_id: str, tags: Sequence[str]) -> tuple[str, ...]:
-        """Set the tags of a run, and return them in alphabetical order. Raises: OSError, with nothing changed."""
-        wanted = tuple(sorted(set(tags)))
-        self._file.append(_Change(at=utc_now(), run_id=run_id, tags=wanted))
-        return wanted
-
-    def _read_on(self) -> None:
-        """Read the lines that came since; all of them where the file is another one."""
-        if self._file.size == self._read:
-            return
-        with self._lock:
-            tags, after = (self._tags, self._read) if self._file.size >= self._read else ({}, 0)
-            lines, after = self._file.lines(after)
-            for line in lines:
-                with suppress(msgspec.DecodeError):  # of another version, or torn by one before this
-                    change = self._decoder.decode(line)
-                    tags[change.run_id] = change.tags
-            self._tags, self._read = tags, after
 
 
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -235,7 +183,7 @@ class Services:
     connections: Connections
     events: Events
     watcher: Watcher
-    tags: TagStore
+    marks: IndexedMarks
     children: Children
     submissions: Submissions
     spending: Spending

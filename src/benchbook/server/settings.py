@@ -1,11 +1,9 @@
-"""The settings of a server, and the folder of its own files."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-
-STATE_FOLDER = ".server"  # within the folder of records: copied with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,11 @@ from benchbook.errors import BenchbookError, ConfigError
 from benchbook.evaluators.candidate import model_settings
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.record.folder import RUN_ID, open_record
+from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
-from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.settings import Settings
 from benchbook.server.submission_store import taken
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN

@@ -22,8 +22,9 @@ from threading import Lock
 
 from benchbook.locks import locked_folder
 from benchbook.record.folder import RUN_ID, Record
+from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.problems import ProblemError
-from benchbook.server.settings import STATE_FOLDER, Settings
+from benchbook.server.settings import Settings
 from benchbook.system import SYSTEM
 from benchbook.text import shorten
 from benchbook.writing import make_folder, sync_folder, write_file

@@ -60,20 +60,40 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     n_attempted: int | None
     n_scored: int | None
     n_unscored: int | None
+    n_evaluations: int | None  # by judges, without probes; null for a run of answers
+    n_tokens: int | None  # of models and judges, as far as the record tells
+    cost_usd: float | None  # of both, where prices were given
     journal_sha256: str | None  # names the whole record
     manifest_sha256: str | None
     predictions_unavailable: str | None  # why there is no per-item table (A6); null where there is one
-    tags: tuple[str, ...]
+    name: str  # that people gave it beside its id; empty for none
+    note: str
+    tags: tuple[str, ...]  # those that it was begun with among them
+    archived: bool
     loss: tuple[float | None, ...] | None  # a few points of the curve; null where the run has none
     compared_as: str | None  # runs that have the same can be compared; null where it can be with none
     not_compared: str | None  # why it can be compared with none
 
 
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the list of runs. `next_cursor` is null on the last page."""
+    """A page of the list of runs. `n` runs fit in all; `next_cursor` is null on the last page."""
 
     runs: tuple[RunRow, ...]
+    n: int
     next_cursor: str | None
+
+
+class RunTotalsAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums over the runs that fit. Null where no run has the number; `n_with_*` says how many have it."""
+
+    n_runs: int
+    n_samples: int
+    n_tokens: int | None
+    n_with_tokens: int
+    cost_usd: float | None
+    n_with_cost: int
+    by_state: dict[str, int]
+    by_decision: dict[str, int]
 
 
 class Tags(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +101,23 @@ class Tags(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     tags: tuple[str, ...]
+
+
+class MarksOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """People's marks on a run. `etag` names them as they are: the header If-Match of a change that replaces texts."""
+
+    run_id: str
+    name: str
+    note: str
+    tags: tuple[str, ...]
+    archived: bool
+    etag: str
+
+
+class MarksChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """The marks of many runs after one change of them all."""
+
+    marks: tuple[MarksOfRun, ...]
 
 
 class Reasons(msgspec.Struct, frozen=True, kw_only=True):

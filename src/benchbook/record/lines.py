@@ -1,4 +1,4 @@
-"""Files of lines that only grow, beside the records: the tags of runs, the audit log.
+"""Files of lines that only grow, beside the records: what people wrote of runs, the audit log.
 
 A line counts once its newline is there. One that was torn, by a kill or a full disk, was never acknowledged: it is cut
 off before the next is written, so that it takes no other with it.
@@ -7,6 +7,7 @@ off before the next is written, so that it takes no other with it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -16,6 +17,7 @@ from benchbook.canonical import canonical_json
 from benchbook.system import SYSTEM
 from benchbook.writing import make_folder, sync_folder, write_all
 
+STATE_FOLDER = ".server"  # within the folder of records, and copied with it: where such files lie
 _BLOCK = 1 << 16
 
 
@@ -32,7 +34,13 @@ class LineFile:
 
         Raises: OSError, with the file as it was before.
         """
-        data = canonical_json(value) + b"\n"
+        self.append_made(lambda: (value,))
+
+    def append_made(self, make: Callable[[], Iterable[Any]]) -> None:
+        """Append the values that `make` gives, all or none of them; meanwhile nobody else writes here.
+
+        Raises: OSError, with the file as it was before; whatever `make` raises.
+        """
         with self._lock:
             is_new = not self._path.exists()
             if is_new:
@@ -42,7 +50,8 @@ class LineFile:
                 if is_new:
                     sync_folder(self._path.parent)
                 SYSTEM.lock_open(descriptor)  # ends with the descriptor
-                _append(descriptor, data)
+                if data := b"".join(canonical_json(value) + b"\n" for value in make()):
+                    _append(descriptor, data)
             finally:
                 os.close(descriptor)
 
@@ -66,7 +75,7 @@ class LineFile:
 
 
 def _append(descriptor: int, data: bytes) -> None:
-    """Write a line behind the last whole one; where it can't be written or synced, take it back."""
+    """Write lines behind the last whole one; where they can't be written or synced, take them back."""
     end = _end_of_lines(descriptor)
     try:
         os.ftruncate(descriptor, end)
