@@ -23,6 +23,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Look": {
         "runs": "List the records in a folder.",
+        "mark": "Write a name, a note or tags on a run, or archive it.",
         "show": "Show a run's decision and numbers, or one of its samples.",
         "verify": "Re-derive a record and name every byte that was changed.",
         "rescore": "Compute a record's numbers again, without calling a model.",

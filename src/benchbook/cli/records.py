@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +17,48 @@ from benchbook.cli.output import (
     runs_option,
     terminal_width,
 )
-from benchbook.cli.run_list import Order, in_order, listed_run, run_lines
+from benchbook.cli.run_list import Archived, ListedRun, Order, in_order, listed_runs, run_lines
 from benchbook.cli.show_samples import print_all, print_csv, print_failed, print_samples, refuse_without_samples
 from benchbook.errors import UsageError
-from benchbook.record.folder import Record, is_of_labels, records_in
-from benchbook.text import one_line, visible
+from benchbook.record.folder import Record, is_of_labels
+from benchbook.text import one_line, plural, visible
 
 
 @click.command()
 @click.option(
     "--sort", type=click.Choice(("newest", "score", "run")), default="newest", show_default=True, help="The order."
 )
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only runs with this tag; may be given again.")
+@click.option(
+    "--text", default="", metavar="WORDS", help="Only runs that have each word in their id, names, note or tags."
+)
+@click.option(
+    "--archived", type=click.Choice(("no", "only", "any")), default="no", show_default=True, help="Archived runs."
+)
 @runs_option
 @json_option
-def runs(sort: Order, runs: str, as_json: bool) -> None:
+def runs(sort: Order, tags: tuple[str, ...], text: str, archived: Archived, runs: str, as_json: bool) -> None:
     """List the records in a folder: what was decided, the score with its interval, when, and who was asked what.
 
-    Names that don't fit the terminal are cut in their middle; --json has them whole.
+    Names that don't fit the terminal are cut in their middle; --json has them whole. What `benchbook mark` wrote on a
+    run stands below it.
     """
     if Path(runs).exists() and not Path(runs).is_dir():
         raise UsageError(f"{runs}: not a folder; expected the one with the records")
-    rows = in_order([listed_run(record) for record in records_in(runs)], sort)
+    found = in_order(listed_runs(runs), sort)
+    rows = [row for row in found if row.fits(tags, text, archived)]
     if as_json:
         print_json(rows)
         return
     if not rows:
-        click.echo(f"{runs}: no records", err=True)
-        return
+        click.echo(f"{runs}: {'no records' if not found else 'no record fits'}", err=True)
+    else:
+        _print_runs(rows)
+    if archived == "no" and (n := sum(row.fits(tags, text, "only") for row in found)):
+        click.echo(f"{plural(n, 'archived run')} left out; --archived any lists all", err=True)
+
+
+def _print_runs(rows: Sequence[ListedRun]) -> None:
     from benchbook.views.terminal import encodable
 
     for line in run_lines(rows, terminal_width(120)):
@@ -145,8 +161,6 @@ def verify(
         for note in result.notes:
             click.echo(visible(f"note: {note}"))
     else:
-        from benchbook.text import plural
-
         for finding in result.findings:
             click.echo(visible(str(finding)))
         count = plural(len(result.findings), "finding")

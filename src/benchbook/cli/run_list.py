@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
 from benchbook.cli.output import table_rows
 from benchbook.errors import LaterRecordError, RecordError
-from benchbook.record.folder import Record
+from benchbook.record.folder import Record, records_in
+from benchbook.record.marks import NO_MARKS, MarkFile, Marks, searched
 from benchbook.text import one_line, shorten
 
 Order = Literal["newest", "score", "run"]
+Archived = Literal["no", "only", "any"]
 _DATE = "date (UTC)"
 _LONGEST = 300  # characters of a name: the rest tells nobody anything
 
@@ -25,7 +28,8 @@ class ListedRun(
     that a `later` version made.
 
     `score` is the aggregate called `score_name`, with its interval. `outcome` is the decision in words: of a run
-    without gates, how the run itself went. `misnamed`: a whole record stands under another name than its own.
+    without gates, how the run itself went. `misnamed`: a whole record stands under another name than its own. `marks`
+    are there where people wrote any.
     """
 
     run: str
@@ -45,6 +49,25 @@ class ListedRun(
     hash: str | None = None
     error: str | msgspec.UnsetType = msgspec.UNSET
     misnamed: str | msgspec.UnsetType = msgspec.UNSET
+    marks: Marks | msgspec.UnsetType = msgspec.UNSET
+
+    def fits(self, tags: Sequence[str], text: str, archived: Archived) -> bool:
+        """True if it has all the tags, each word of `text` somewhere, and is in that part of the list."""
+        marks = NO_MARKS if isinstance(self.marks, msgspec.UnsetType) else self.marks
+        if (archived == "no" and marks.archived) or (archived == "only" and not marks.archived):
+            return False
+        names = (self.run, self.evaluator, self.model, self.judge, self.eval_set)
+        told = "\n".join([name.casefold() for name in names if name is not None] + [searched(marks)])
+        return {*tags} <= {*marks.tags} and all(word in told for word in text.casefold().split())
+
+
+def listed_runs(runs: str) -> list[ListedRun]:
+    """The lines of all records in a folder, the newest first, with what people wrote on them."""
+    marks = MarkFile(runs).all()
+    rows = [listed_run(record) for record in records_in(runs)]
+    return [
+        structs.replace(row, marks=marks[row.run]) if marks.get(row.run, NO_MARKS) != NO_MARKS else row for row in rows
+    ]
 
 
 def listed_run(record: Record) -> ListedRun:
@@ -86,16 +109,27 @@ def run_lines(rows: Sequence[ListedRun], width: int) -> Iterator[str]:
         head = (*said[0], *names[0])
         whole = [[*one.values(), *other.values()] for one, other in zip(said, names, strict=True)]
         if (cut := narrow_columns(head, whole, width, may_be_cut)) is not None:
-            yield from table_rows(head, cut)
+            yield from _with_more_below(table_rows(head, cut), [_marked(row) for row in rows])
             return
-    yield from _with_names_below(table_rows(tuple(said[0]), (one.values() for one in said)), names)
+    below = [[", ".join(one.values()), *_marked(row)] for one, row in zip(names, rows, strict=True)]
+    yield from _with_more_below(table_rows(tuple(said[0]), (one.values() for one in said)), below)
 
 
-def _with_names_below(lines: Iterator[str], names: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def _with_more_below(lines: Iterator[str], below: Sequence[Sequence[str]]) -> Iterator[str]:
     yield next(lines)
-    for line, found in zip(lines, names, strict=True):
+    for line, more in zip(lines, below, strict=True):
         yield line
-        yield f"    {', '.join(found.values())}"
+        yield from (f"    {one}" for one in more)
+
+
+def _marked(row: ListedRun) -> list[str]:
+    """A line of what people wrote on it; none where they wrote nothing."""
+    if isinstance(row.marks, msgspec.UnsetType):
+        return []
+    marks = row.marks
+    tags = [f"tags {', '.join(map(one_line, marks.tags))}"] if marks.tags else []
+    texts = [shorten(one_line(text), _LONGEST) for text in (marks.name, marks.note) if text]
+    return [" · ".join([*texts, *tags, *(["archived"] if marks.archived else [])])]
 
 
 def _said(row: ListedRun) -> dict[str, str]:
