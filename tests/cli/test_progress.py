@@ -13,7 +13,7 @@ from benchbook.cli.demo import demo
 from benchbook.errors import RunStoppedError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
-from benchbook.views.progress import _Left, _words
+from benchbook.views.progress import _Left, progress_words
 from running import benchbook, config
 from scripted_server import always_good, running
 
@@ -45,11 +45,11 @@ def test_a_run_that_stops_has_no_time_left(done: int) -> None:
     ],
 )
 def test_a_stop_is_told(stopping: str | None, words: str) -> None:
-    assert _words(Progress(planned=40, done=3, stopping=stopping)) == words
+    assert progress_words(Progress(planned=40, done=3, stopping=stopping)) == words
 
 
 def test_a_step_after_the_asking_is_told_with_a_speed_of_its_own() -> None:
-    assert _words(Progress(planned=40, done=3, step="scored")) == "3 of 40 samples scored"
+    assert progress_words(Progress(planned=40, done=3, step="scored")) == "3 of 40 samples scored"
     left = _Left(started=0.0)
     assert left.words(Progress(planned=40, done=20), 100.0) == ", about 0:33:20 left"
     assert left.words(Progress(planned=40, done=1, step="scored"), 200.0) == ""
@@ -58,8 +58,8 @@ def test_a_step_after_the_asking_is_told_with_a_speed_of_its_own() -> None:
 
 def test_why_there_is_waiting_is_told() -> None:
     waiting = "the server asks to wait 1 s (429), 1 request at a time"
-    assert _words(Progress(planned=40, done=3, waiting=waiting)) == f"3 of 40 samples; {waiting}"
-    stopping = _words(Progress(planned=40, done=3, waiting=waiting, stopping="the time limit"))
+    assert progress_words(Progress(planned=40, done=3, waiting=waiting)) == f"3 of 40 samples; {waiting}"
+    stopping = progress_words(Progress(planned=40, done=3, waiting=waiting, stopping="the time limit"))
     assert stopping == "3 of 40 samples (finishing what is under way)"
 
 

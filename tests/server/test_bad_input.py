@@ -68,7 +68,7 @@ PAIR = f"{V1}/comparisons/items?run=a&run=b"
         # records that allow no answer
         (f"{V1}/comparisons?run=a&run=rubric", 422, "compare runs of one scorer"),
         (f"{V1}/comparisons/items?run=a&run=rubric", 422, "compare runs of one scorer"),
-        (f"{V1}/runs/live/aggregates", 409, "is interrupted: its numbers come at its end; it can be resumed"),
+        (f"{V1}/runs/live/aggregates", 409, "is stopped, can be resumed: its numbers come at its end"),
         (f"{V1}/runs/broken/samples", 409, "the record is damaged"),
         (f"{V1}/runs/none/nothing", 404, "there is no such address"),
     ],

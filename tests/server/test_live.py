@@ -26,8 +26,8 @@ from scripted_server import running as scripted
 
 
 @contextmanager
-def serving(runs: Path, *more: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`benchbook serve` in a process of its own; its address."""
+def serving(runs: Path, *more: str, is_ready: bool = True) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`benchbook serve` in a process of its own; its address, once all is indexed if it is to be ready."""
     words = [sys.executable, "-m", "benchbook", "serve", "--port", "0", "--runs", str(runs), "--json", *more]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -40,7 +40,8 @@ def serving(runs: Path, *more: str) -> Iterator[tuple[str, subprocess.Popen[byte
                 break
         assert found, process.stderr.read().decode() if process.stderr else ""
         address = json.loads(found)["address"].rstrip("/")
-        wait_until_ready(address)
+        if is_ready:
+            wait_until_ready(address)
         yield address, process
     finally:
         if process.poll() is None:
@@ -51,7 +52,8 @@ def serving(runs: Path, *more: str) -> Iterator[tuple[str, subprocess.Popen[byte
 def wait_until_ready(address: str) -> None:
     transport = httpx.HTTPTransport(retries=20)  # it listens before it answers
     with httpx.Client(transport=transport, timeout=60) as client:
-        assert client.get(f"{address}/readyz").json()["status"] == "ready"
+        while (found := client.get(f"{address}/readyz").json())["status"] != "ready":
+            assert found["detail"].startswith("indexing: "), found
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, list[dict[str, Any]]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbook.ask.asking import Asker, Call
 from benchbook.ask.beside import is_in_a_loop, run_beside
@@ -32,6 +32,23 @@ class Progress:
     stopping: str | None = None
     waiting: str | None = None  # why calls wait, in words
     step: str = ""  # the step that follows the asking, such as `scored`
+
+
+class Pace(NamedTuple):
+    """How fast a sitting is, by all that it has done: samples end in bursts, so the last few would mislead."""
+
+    seconds: float  # since it began
+    n_done: int  # in it
+    n_left: int
+
+    @property
+    def per_minute(self) -> float | None:
+        return 60 * self.n_done / self.seconds if self.n_done and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None where nothing was done yet, or nothing is left."""
+        return self.seconds * self.n_left / self.n_done if self.n_done and self.n_left else None
 
 
 ProgressHandler = Callable[[Progress], None]

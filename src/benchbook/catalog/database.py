@@ -104,7 +104,7 @@ runs = Table(
     Column("spec", StoredText),
     Column("spec_sha256", StoredText),  # two rubrics of one name may be two
     Column("samples_are", StoredText),  # answers, or evaluations by judges; null for an evaluator that is not known
-    Column("state", StoredText, nullable=False),  # running, complete, interrupted, stopped, damaged
+    Column("state", StoredText, nullable=False),  # record.standing.RunState
     Column("error", StoredText),  # why it can't be read, or that it stands under another's name; else null
     Column("started_utc", StoredText),
     Column("ended_utc", StoredText),

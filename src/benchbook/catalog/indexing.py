@@ -1,5 +1,6 @@
 """Filling the catalog from records: one, those that changed, or all of them.
 
+Those that did not change are known first, by size and time of their files; of the others the newest is read first.
 Each record is one transaction: whoever reads sees a run as it was or as it is. Nothing but the records' content goes
 in, no time of indexing either, so that a rebuilt catalog holds the same as one that grew step by step.
 """
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -21,7 +22,8 @@ from benchbook.catalog.numbers import Aggregate
 from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets.parquet import ParquetError, ParquetFile
-from benchbook.record.folder import Record, record_folders
+from benchbook.record.folder import Record, record_folders, written_ns
+from benchbook.record.growing import GrowingJournals
 
 BATCH = 1_024
 # position, item_id, expected, predicted, correctness, eval_time_ms, own
@@ -87,12 +89,28 @@ class Indexed:
     damaged: tuple[str, ...] = ()
 
 
-def refresh(catalog: Catalog, runs_folder: str | Path) -> Indexed:
+class Watching(Protocol):
+    """Whoever waits for a folder to be indexed."""
+
+    def indexed(self, done: int, total: int) -> None:
+        """Take note that so many of the folder's records are as the catalog has them. Called after each."""
+
+    def wanted(self) -> Iterable[str]:
+        """The runs that are asked for: they are read before all others."""
+
+    @property
+    def is_over(self) -> bool:
+        """True once nobody waits any more: the rest is left as it is."""
+
+
+def refresh(
+    catalog: Catalog, runs_folder: str | Path, watching: Watching | None = None, growing: GrowingJournals | None = None
+) -> Indexed:
     """Read the records of a folder whose files changed since they were indexed, and remove runs that are gone.
 
     Raises: UsageError for a folder that is none.
     """
-    return _index_folder(catalog, Path(runs_folder), everything=False)
+    return _index_folder(catalog, Path(runs_folder), watching, growing, everything=False)
 
 
 def rebuild(catalog: Catalog, runs_folder: str | Path) -> Indexed:
@@ -103,7 +121,14 @@ def rebuild(catalog: Catalog, runs_folder: str | Path) -> Indexed:
     return _index_folder(catalog, Path(runs_folder), everything=True)
 
 
-def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexed:
+def _index_folder(
+    catalog: Catalog,
+    folder: Path,
+    watching: Watching | None = None,
+    growing: GrowingJournals | None = None,
+    *,
+    everything: bool,
+) -> Indexed:
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder of records")
     # First the catalog, then the folder: a record that another process adds in between is not taken for one gone.
@@ -111,11 +136,12 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
         stamps = {row.run_id: row.stamp for row in connection.execute(select(runs.c.run_id, runs.c.stamp))}
     records = {path.name: Record(path) for path in record_folders(folder)}
     done: dict[str, list[str]] = {"read": [], "unchanged": [], "removed": [], "damaged": []}
-    for run_id, record in records.items():
-        if not everything and run_id in stamps and _is_unchanged(record, stamps[run_id]):
-            done["unchanged"].append(run_id)
-            continue
-        found = index_record(catalog, record)
+    if not everything:
+        done["unchanged"] = [
+            run_id for run_id, stamp in stamps.items() if run_id in records and _is_unchanged(records[run_id], stamp)
+        ]
+    for run_id in _in_turn(records, done["unchanged"], watching):
+        found = index_record(catalog, records[run_id], growing)
         if found is not None:
             done["read"].append(run_id)
             done["damaged"] += [run_id] if found.row["state"] == "damaged" else []
@@ -126,6 +152,23 @@ def _index_folder(catalog: Catalog, folder: Path, *, everything: bool) -> Indexe
         for run_id in gone:
             connection.execute(delete(runs).where(runs.c.run_id == run_id))
     return Indexed(**{name: tuple(sorted([*ids, *(gone if name == "removed" else ())])) for name, ids in done.items()})
+
+
+def _in_turn(records: Mapping[str, Record], known: Iterable[str], watching: Watching | None) -> Iterator[str]:
+    """The records that are to be read, one by one: those that are asked for first, then the newest."""
+    waiting = dict.fromkeys(records)
+    for run_id in known:
+        del waiting[run_id]
+    if watching is None:
+        yield from waiting
+        return
+    watching.indexed(len(records) - len(waiting), len(records))
+    waiting = dict.fromkeys(sorted(waiting, key=lambda run_id: -written_ns(records[run_id])))
+    while waiting and not watching.is_over:
+        run_id = next((one for one in watching.wanted() if one in waiting), None) or next(iter(waiting))
+        yield run_id
+        del waiting[run_id]
+        watching.indexed(len(records) - len(waiting), len(records))
 
 
 def is_as_indexed(catalog: Catalog, record: Record) -> bool:
@@ -142,13 +185,13 @@ def _is_unchanged(record: Record, stamp: str) -> bool:
         return False
 
 
-def index_record(catalog: Catalog, record: Record) -> Observation | None:
+def index_record(catalog: Catalog, record: Record, growing: GrowingJournals | None = None) -> Observation | None:
     """Put a record's row, aggregates and predictions in the place of those that were there.
 
     Returns None where the folder is gone, or is none of a run: what was there of it is removed.
     """
     try:
-        found = observe(record)
+        found = observe(record, growing)
     except FileNotFoundError:
         found = None
     if found is None:

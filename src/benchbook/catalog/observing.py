@@ -22,10 +22,11 @@ from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
-from benchbook.record.facts import Failure, LabelsStarted, Reply, RunStarted
+from benchbook.record.facts import LabelsStarted, RunStarted
 from benchbook.record.folder import Record, is_at_work, is_left_behind, is_record, misnamed
-from benchbook.record.reading import FactIndex, read_journal, read_segment, segment_files
-from benchbook.record.state import JournalState
+from benchbook.record.growing import GrowingJournals
+from benchbook.record.reading import read_segment, segment_files
+from benchbook.record.standing import RunState, run_state
 from benchbook.text import shorten
 
 _ATTEMPTS = 3
@@ -87,9 +88,9 @@ class Observation:
     score: str = "correctness"  # what that table calls what a prediction was worth
 
 
-def stamp_of(record: Record) -> str:
+def stamp_of(record: Record, *, at_work: bool | None = None) -> str:
     """Size and time of whatever a record's row is made from. It changes with every fact and every derived file, and
-    where a journal has gone on also once its writer is gone.
+    where a journal has gone on also once its writer is gone. `at_work` says that, where somebody has looked already.
 
     Raises: FileNotFoundError where the record is gone.
     """
@@ -98,7 +99,9 @@ def stamp_of(record: Record) -> str:
     ends = sorted({*segments[:1], *segments[-1:]})
     files = [*(record.journal / name for name in ends), record.manifest, record.aggregates, record.decision]
     parts = [_stamp(path) for path in (*files, record.samples)]
-    written = [] if has_lost_journal or _is_derived(record, segments) else ["at-work" if is_at_work(record) else "left"]
+    written = []
+    if not has_lost_journal and not _is_derived(record, segments):
+        written = ["at-work" if (is_at_work(record) if at_work is None else at_work) else "left"]
     return " ".join([str(len(segments)), *parts, *written])
 
 
@@ -122,15 +125,17 @@ def _stamp(path: Path) -> str:
     return f"{found.st_size}:{found.st_mtime_ns}"
 
 
-def observe(record: Record) -> Observation | None:
+def observe(record: Record, growing: GrowingJournals | None = None) -> Observation | None:
     """Read a record as far as it can be read. The stamp is taken first: what changes meanwhile is seen the next time.
+    Of a run that goes on, whoever keeps `growing` reads what came since the last time.
 
     None for a record that is none of a run: one of people's labels. Raises: FileNotFoundError where the folder is gone.
     """
-    stamp = stamp_of(record)
+    at_work = is_at_work(record)  # once: a stamp that says otherwise than the row would keep a wrong row for ever
+    stamp = stamp_of(record, at_work=at_work)
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            return _read(record, stamp)
+            return _read(record, stamp, GrowingJournals() if growing is None else growing, at_work=at_work)
         except FileNotFoundError as error:
             # The writer seals a segment, which renames it, or the whole record is being removed.
             if not is_record(record.path):
@@ -138,7 +143,7 @@ def observe(record: Record) -> Observation | None:
             if attempt == _ATTEMPTS:
                 return damaged(record, stamp, f"{error.filename}: is missing")
         except LaterRecordError as error:  # it is whole, for all that is known here
-            return Observation(_row(record, stamp, state="complete", unavailable=inside(record, str(error))))
+            return Observation(_row(record, stamp, state="later", unavailable=inside(record, str(error))))
         except (BenchbookError, OSError) as error:
             return damaged(record, stamp, str(error))
         except Exception as error:  # whatever hostile files provoke, the other records are listed
@@ -159,14 +164,15 @@ def damaged(record: Record, stamp: str, error: str) -> Observation:
     return Observation(row)
 
 
-def _read(record: Record, stamp: str) -> Observation | None:
+def _read(record: Record, stamp: str, growing: GrowingJournals, *, at_work: bool) -> Observation | None:
     first = check_whole(record)
     if isinstance(first, LabelsStarted):
         return None
     manifest = _manifest_of(record)
     if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
+        growing.forget(record.journal)
         return _finished(record, stamp, manifest, misnamed_words(record, first))
-    return _running(record, stamp, manifest)
+    return _running(record, stamp, manifest, growing, at_work=at_work)
 
 
 # ── a record with its derived files ──────────────────────────────────────────────────────────────────────────
@@ -217,7 +223,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest, error: str | None
     row = _row(
         record,
         stamp,
-        state=manifest.state,
+        state=run_state(manifest.state, at_work=False),  # nothing was recorded since it was derived
         error=error,
         unavailable=unavailable,
         headline=headline_of(evaluator.primary if evaluator else None, content, aggregates),
@@ -267,20 +273,11 @@ def _changed(path: Path) -> RecordError:
 # ── a record that is going on ────────────────────────────────────────────────────────────────────────────────
 
 
-def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observation | None:
+def _running(
+    record: Record, stamp: str, manifest: _Manifest | None, growing: GrowingJournals, *, at_work: bool
+) -> Observation | None:
     """The row of a run that is going on, counted from the journal, whose chain is checked on the way."""
-    state: JournalState | None = None
-    samples: set[int] = set()
-    for line in read_journal(record.journal):
-        if state is None:
-            if not isinstance(line.fact, RunStarted):
-                break
-            state = JournalState(record.journal, line.fact, FactIndex(record.journal))
-        state.add(line)
-        if isinstance(line.fact, Reply | Failure):
-            samples.add(line.fact.sample)
-    if state is None:
-        raise RecordError("the journal does not begin with run_started")
+    state, journal = growing.read_on(record.journal)
     if manifest is not None and state.n_facts <= manifest.journal_facts:
         path = record.journal / f"{state.n_segments:06d}.jsonl"
         raise RecordDamagedError(path, state.last_line, "the journal ends with another fact than manifest.json names")
@@ -290,10 +287,10 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
     row = _row(
         record,
         stamp,
-        state=_state(record, state),
+        state=run_state("interrupted" if state.interrupted else "open", at_work=at_work),
         error=misnamed(record, state.started.run_id),
         unavailable=_unavailable(record, started.spec, evaluator),
-        headline=Headline(n_attempted=len(samples)),
+        headline=Headline(n_attempted=journal.n_attempted),
         spec=started.spec,
         spec_sha256=started.spec_sha256,
         samples_are=evaluator.samples_are if evaluator else None,
@@ -309,11 +306,6 @@ def _running(record: Record, stamp: str, manifest: _Manifest | None) -> Observat
         tags=_tags(started.config),
     )
     return Observation(row)
-
-
-def _state(record: Record, state: JournalState) -> str:
-    """The state of a run without its numbers. One whose process was killed can be resumed, as any interrupted one."""
-    return "running" if state.interrupted is None and is_at_work(record) else "interrupted"
 
 
 def _judges(plan: dict[str, Any]) -> str | None:
@@ -358,7 +350,7 @@ def _row(
     record: Record,
     stamp: str,
     *,
-    state: str,
+    state: RunState,
     error: str | None = None,
     unavailable: str | None,
     headline: Headline = _NO_HEADLINE,

@@ -18,6 +18,7 @@ from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.database import Catalog, runs
 from benchbook.catalog.run_filters import INT64, LONGEST_TEXT, RunFilter, conditions
 from benchbook.errors import ConfigError
+from benchbook.record.standing import RunState
 
 MOST_ROWS = 1_000
 
@@ -91,7 +92,7 @@ class IndexedRun(msgspec.Struct, frozen=True, kw_only=True):
     record_path: str  # from the folder of records
     spec: str | None
     samples_are: str | None  # answers, or evaluations by judges; null where the evaluator is not known here
-    state: str  # running, complete, interrupted, stopped, damaged
+    state: RunState
     error: str | None  # why the record is damaged, or that it stands under another's name
     started_utc: str | None
     ended_utc: str | None

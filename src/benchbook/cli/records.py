@@ -153,7 +153,9 @@ def verify(
         said |= {} if result.not_computed is None else {"not_computed": result.not_computed}
         print_json(said | ({"notes": result.notes} if result.notes else {}))
     elif result.holds:
-        what = "people's labels" if is_of_labels(record) else f"the run is {result.state}"
+        from benchbook.views.words import state_words
+
+        what = "people's labels" if is_of_labels(record) else f"the run is {state_words(result.state)}"
         click.echo(visible(f"{record.path}: verified. {result.n_facts} facts, {what}"))
         click.echo(f"record hash: {result.sha256}")
         if result.not_computed is not None:

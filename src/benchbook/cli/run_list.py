@@ -1,7 +1,8 @@
-"""The list of `benchbook runs`: each record in a line, by its derived files."""
+"""The list of `benchbook runs`: each record in a line, by its derived files; its state is the catalog's."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -10,9 +11,10 @@ import msgspec
 from msgspec import structs
 
 from benchbook.cli.output import table_rows
-from benchbook.errors import LaterRecordError, RecordError
+from benchbook.errors import RecordError
 from benchbook.record.folder import Record, records_in
 from benchbook.record.marks import NO_MARKS, MarkFile, Marks, searched
+from benchbook.record.standing import RunState, last_sign, quiet_s, seconds_of
 from benchbook.text import one_line, shorten
 
 Order = Literal["newest", "score", "run"]
@@ -35,7 +37,8 @@ class ListedRun(
     run: str
     decision: str | None = None
     outcome: str | None = None
-    state: str = "damaged"
+    state: RunState
+    last_sign_utc: str | msgspec.UnsetType = msgspec.UNSET  # of one that runs
     date: str | None = None
     evaluator: str | None = None
     model: str | None = None
@@ -71,16 +74,20 @@ def listed_runs(runs: str) -> list[ListedRun]:
 
 
 def listed_run(record: Record) -> ListedRun:
-    """The record's line. Nothing is derived; `benchbook verify` tells whether the files hold."""
+    """The record's line. Nothing is derived; `benchbook verify` tells whether the journal's facts make these files."""
+    from benchbook.catalog.observing import observe
     from benchbook.record.derived_files import check_whole, inside, misnamed_words
 
     try:
+        row = {} if (found := observe(record)) is None else found.row
+        if row.get("state") in ("damaged", "later"):
+            wrong = row["error"] or row["predictions_unavailable"]
+            return ListedRun(run=record.run_id, state=row["state"], error=wrong)
         first = check_whole(record)
         wrong = misnamed_words(record, first)
-        return _whole(record, first, misnamed=msgspec.UNSET if wrong is None else wrong)
-    except RecordError as error:
-        state = "later" if isinstance(error, LaterRecordError) else "damaged"
-        return ListedRun(run=record.run_id, state=state, error=inside(record, str(error)))
+        return _whole(record, first, row["state"], misnamed=msgspec.UNSET if wrong is None else wrong)
+    except (RecordError, OSError) as error:  # it was changed, or removed, in between
+        return ListedRun(run=record.run_id, state="damaged", error=inside(record, str(error)))
 
 
 def in_order(rows: Sequence[ListedRun], order: Order) -> list[ListedRun]:
@@ -135,10 +142,10 @@ def _marked(row: ListedRun) -> list[str]:
 def _said(row: ListedRun) -> dict[str, str]:
     """The cells that are never cut. The state stands with the decision, where it is not that of a whole run."""
     from benchbook.views import numbers
-    from benchbook.views.words import aggregate_word
+    from benchbook.views.words import aggregate_word, standing_words
 
     kind = "score" if row.score_name is None else aggregate_word(row.score_name).kind
-    state = [] if row.state == "complete" else [row.state]
+    state = [] if row.state == "complete" else [standing_words(row.state, _quiet_s(row))]
     return {
         "run": shorten(row.run, _LONGEST),
         "decision": shorten(", ".join([*([row.outcome] if row.outcome else []), *state]) or numbers.DASH, 40),
@@ -159,7 +166,18 @@ def _names(row: ListedRun) -> dict[str, str]:
     return {name: shorten(value or numbers.DASH, _LONGEST) for name, value in found.items()}
 
 
-def _whole(record: Record, first: Any, misnamed: str | msgspec.UnsetType) -> ListedRun:
+def _quiet_s(row: ListedRun) -> int | None:
+    return quiet_s(seconds_of(row.last_sign_utc), time.time()) if isinstance(row.last_sign_utc, str) else None
+
+
+def _last_sign(record: Record) -> str | msgspec.UnsetType:
+    from benchbook.record.journal import utc_now
+
+    last = last_sign(record)
+    return msgspec.UNSET if last is None else utc_now(last)
+
+
+def _whole(record: Record, first: Any, state: RunState, misnamed: str | msgspec.UnsetType) -> ListedRun:
     from benchbook.catalog.numbers import aggregates_of, headline_of
     from benchbook.evaluators.measured import scorer_said
     from benchbook.evaluators.registry import evaluator_of
@@ -173,7 +191,8 @@ def _whole(record: Record, first: Any, misnamed: str | msgspec.UnsetType) -> Lis
         run=record.run_id,
         decision=decided,
         outcome=None if decided is None else outcome_word(decided),
-        state=_text(manifest.get("state")) or "open",
+        state=state,
+        last_sign_utc=_last_sign(record) if state == "running" else msgspec.UNSET,
         date=_text(manifest.get("timestamp_utc")) or first.at,
         evaluator=scorer_said(manifest) if manifest.get("spec") else first.spec,
         model=_text(manifest.get("model_id")),

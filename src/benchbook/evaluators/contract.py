@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from benchbook.ask.starting import Opened, Prepared
     from benchbook.evaluators.experiments import Experiment, JudgedTexts
     from benchbook.evaluators.panels import PanelAnalysis
+    from benchbook.evaluators.so_far import SamplesSoFar
 
 MetricKind = Literal["rate", "score", "grade", "ratio", "ms", "tokens", "count", "usd"]  # how it is written
 SamplesAre = Literal["answers", "evaluations"]  # to items, or by judges of outputs that others gave
@@ -192,6 +193,11 @@ class Evaluator(ABC):
         del values
         return None
 
+    def samples_so_far(self, record: Record, started: RunStarted) -> SamplesSoFar | None:
+        """The samples of a run that goes on, one by one; None where each needs one reply and scores come at the end."""
+        del record, started
+        return None
+
     def nothing_to_resume(self, started: RunStarted) -> str | None:
         """The reason for which nothing of a record can be asked again; None where it may."""
         del started
@@ -320,17 +326,13 @@ class Evaluator(ABC):
 
     def ended_early(self, aggregates: Mapping[str, Any]) -> EndedEarly | None:
         """How a run ended before all items were asked, by its aggregates.json; None where all were.
-
-        Raises: msgspec.ValidationError where that says something else.
-        """
+        Raises: msgspec.ValidationError where that says something else."""
         del aggregates
         return None
 
     def label_criteria(self, started: RunStarted) -> tuple[LabelCriterion, ...]:
         """The criteria by which people label an answer; by default whether it passes, where items can be compared.
-
-        Empty where an answer is not what a row is about.
-        """
+        Empty where an answer is not what a row is about."""
         del started
         if self.compared is None:
             return ()

@@ -23,8 +23,9 @@ from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
-from benchbook.record.folder import Record, is_left_behind, misnamed
+from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
 from benchbook.record.reading import read_segment, segment_files, segment_number
+from benchbook.record.standing import run_state
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
 
@@ -75,7 +76,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         tuple(dict.fromkeys(findings)),  # a segment that can't be read is found by whoever reads it
         state.last_sha256 if state else FIRST_PREV,
         state.n_facts if state else 0,
-        state.state if state else "damaged",
+        run_state(state.state, at_work=is_at_work(record)) if state else "damaged",
         _not_computed(record, state),
         tuple(notes),
     )

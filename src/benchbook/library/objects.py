@@ -23,7 +23,8 @@ from benchbook.evaluators.scorers.rows import ScorerAggregates, ScorerManifest
 from benchbook.evaluators.verify import verify
 from benchbook.library.verified import Verified
 from benchbook.record.derived_files import reading_frame
-from benchbook.record.folder import Record, record_named
+from benchbook.record.folder import Record, is_at_work, record_named
+from benchbook.record.standing import RunState, run_state
 from benchbook.record.tables import read_rows
 from benchbook.text import sentences
 
@@ -56,6 +57,11 @@ class Run:
         """The evaluator that it was made under, such as `rubric@v1`."""
         spec: str = self._derived.manifest.spec
         return spec
+
+    @property
+    def state(self) -> RunState:
+        """How it stands now: `complete`; `running`; or `interrupted`, so that it can be resumed."""
+        return run_state(self.manifest.state, at_work=is_at_work(self.record))
 
     @property
     def manifest(self) -> Any:

@@ -164,17 +164,26 @@ def is_record(path: str | Path) -> bool:
 def records_in(runs: str | Path) -> list[Record]:
     """The records of runs in a folder, the most recently written first. Records of labels are left out."""
     found = [Record(path) for path in record_folders(runs)]
-    return sorted((one for one in found if not is_of_labels(one)), key=_written_ns, reverse=True)
+    return sorted((one for one in found if not is_of_labels(one)), key=written_ns, reverse=True)
 
 
 def record_folders(runs: str | Path) -> list[Path]:
     """The folders of records in a folder, by their names. A link to another one of them is no record of its own."""
     here = Path(os.path.realpath(runs))
-    return sorted(
-        path
-        for path in Path(runs).glob("[!.]*")
-        if is_record(path) and not (path.is_symlink() and Path(os.path.realpath(path)).parent == here)
-    )
+    return sorted(path for path in Path(runs).glob("[!.]*") if is_record(path) and not _is_another(path, here))
+
+
+def record_in(runs: str | Path, run_id: str) -> Record | None:
+    """The record of a run in a folder, by its id alone; None where that folder has none of this name."""
+    path = Path(runs) / run_id
+    if RUN_ID.fullmatch(run_id) is None or not is_record(path) or _is_another(path, Path(os.path.realpath(runs))):
+        return None
+    return Record(path)
+
+
+def _is_another(path: Path, here: Path) -> bool:
+    """True for a link to something else in the same folder."""
+    return path.is_symlink() and Path(os.path.realpath(path)).parent == here
 
 
 def is_of_labels(record: Record) -> bool:
@@ -190,7 +199,8 @@ def is_of_labels(record: Record) -> bool:
     return record.anchor.is_file()
 
 
-def _written_ns(record: Record) -> int:
+def written_ns(record: Record) -> int:
+    """When the record was last written to, by its journal's folder or its manifest; 0 where nobody knows."""
     for path in (record.journal, record.manifest):
         with suppress(OSError):
             return path.stat().st_mtime_ns

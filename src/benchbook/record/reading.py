@@ -175,17 +175,21 @@ def first_line(path: Path) -> bytes:
     return bytes(line[: line.find(b"\n") + 1])
 
 
-def read_journal(journal: Path) -> Iterator[JournalLine]:
-    """Every whole line in order, with the chain checked on the way. A torn last line does not count.
+def read_journal(journal: Path, since: JournalLine | None = None) -> Iterator[JournalLine]:
+    """Every whole line in order, with the chain checked on the way; those after `since`, where that was read before.
+    A torn last line does not count.
 
-    Raises: RecordDamagedError naming file and line; LaterRecordError.
+    Raises: RecordDamagedError naming file and line, also where `since` is not there as it was; LaterRecordError.
     """
     prev, seq = FIRST_PREV, 0
     before: tuple[Path, int] | None = None
     segments = segment_files(journal)
-    for path in segments:
+    for path in segments if since is None else segments[since.segment - 1 :]:
         data = _read_or_sealed(path)
         offset, number = 0, 0
+        if since is not None and before is None:
+            offset, number = _after(since, path, data), since.number
+            prev, seq, before = since.sha256, since.fact.seq + 1, (path, number)
         while (end := data.find(b"\n", offset)) >= 0:
             number += 1
             raw = data[offset:end]
@@ -203,6 +207,14 @@ def read_journal(journal: Path) -> Iterator[JournalLine]:
             offset = end + 1
         if offset < len(data) and path is not segments[-1]:
             raise RecordDamagedError(path, number + 1, "the line is cut, and it is not the journal's last")
+
+
+def _after(line: JournalLine, path: Path, data: bytes) -> int:
+    """Where the line after `line` begins, which was read before. Raises: RecordDamagedError where it is not there."""
+    end = line.offset + len(line.raw) + 1
+    if segment_number(path) != line.segment or data[line.offset : end] != line.raw + b"\n":
+        raise RecordDamagedError(path, line.number, "is no longer what was read there before")
+    return end
 
 
 def _decode(raw: bytes, path: Path, number: int) -> Fact:

@@ -15,8 +15,6 @@ from urllib.parse import quote, unquote
 
 from starlette.types import Receive, Scope, Send
 
-from benchbook.catalog.indexing import Indexed
-from benchbook.catalog.queries import find_run
 from benchbook.errors import BenchbookError
 from benchbook.server.access import NOBODY, Principal
 from benchbook.server.audit import Noted, is_noted
@@ -36,7 +34,6 @@ from benchbook.server.problems import (
     problem_of,
     read_body,
 )
-from benchbook.server.runs import run_answer
 from benchbook.server.sending import head, sent_form, until
 from benchbook.server.services import Services
 from benchbook.text import shorten
@@ -92,21 +89,9 @@ class App:
         self.services.children.close()
         self._threads.shutdown()
         self._heavy.shutdown()
+        self.services.followed.close()
         self.services.audit.close()
         self.services.catalog.close()
-
-    def changed(self, found: Indexed) -> None:
-        """Send the findings of a look through the folder as events. Called by the watcher's thread."""
-        self.services.forget()
-        events = self.services.events
-        if not events.n_listeners:
-            return
-        for run_id in found.read:
-            row = find_run(self.services.catalog, run_id)
-            if row is not None:
-                events.tell("run", run_answer(self.services, row))
-        for run_id in found.removed:
-            events.tell("removed", {"run_id": run_id})
 
     # ── one operation ────────────────────────────────────────────────────────────────────────────────────────
 

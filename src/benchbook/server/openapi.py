@@ -17,7 +17,8 @@ from benchbook.server.cookies import SESSION, ended_cookies, session_cookies, se
 from benchbook.server.examples import answer_examples, body_example, parameter_example
 from benchbook.server.operations import JSON, Bytes, Operation, Request
 from benchbook.server.problems import PROBLEM_MEDIA, ProblemError
-from benchbook.server.types import Live, LoginAnswer, Problem, Ready, WhoAmI
+from benchbook.server.runs import indexing_of
+from benchbook.server.types import Indexing, Live, LoginAnswer, Problem, Ready, WhoAmI
 
 _BYTES = {"type": "string", "format": "binary"}
 _REF = "#/components/schemas/{name}"
@@ -211,11 +212,17 @@ def get_readiness(call: Request) -> Ready:
     Raises: ProblemError (503) where the catalog or the folder could not be read, or nobody looked lately.
     """
     watcher = call.services.watcher
+    if watcher.first_look is not None and watcher.error is None:
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"indexing: {watcher.first_look}", {"retry-after": "1"})
     since = None if watcher.last_look is None else time.monotonic() - watcher.last_look
     longest = max(_LOOKED_AT_LEAST_EVERY_S, 10 * call.services.settings.look_s)
     if since is None or watcher.error is not None or since > longest:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "the folder of records was not looked through lately")
     return Ready(last_look_s=round(since, 3))
+
+
+def get_indexing(call: Request) -> Indexing:
+    return indexing_of(call.services) or Indexing(done=None, total=None, words=None)
 
 
 def get_metrics(call: Request) -> Bytes:

@@ -16,6 +16,7 @@ from benchbook.server import (
     comparison_numbers,
     comparison_runs,
     comparison_types,
+    following,
     item_answers,
     item_histories,
     item_summary,
@@ -95,6 +96,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}", name="getRun", summary="One run.",
         handler=runs.get_run, answers=(types.RunRow,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/progress", name="getProgress",
+        summary="How far a run is that goes on, or was stopped: samples, score so far, cost, time left.",
+        handler=following.get_progress, answers=(following.RunProgress,),
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/manifest", name="getManifest",
@@ -372,8 +378,14 @@ OPERATIONS: tuple[Operation, ...] = (
     # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
     Operation(
         method="GET", path=f"{_API}/events", name="listen",
-        summary="Server-sent events: `run` with a run that changed, `removed` with the id of one that is gone.",
+        summary="Server-sent events: `run` with a run that changed, `removed` with the id of one that is gone, "
+        "`indexing` with how far the first look is.",
         handler=own.listen, media="text/event-stream", tag="server",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/indexing", name="getIndexing",
+        summary="How far the server is with its first look through the folder of records.", handler=own.get_indexing,
+        answers=(types.Indexing,), tag="server",
     ),
     Operation(
         method="GET", path=f"{_API}/me", name="getMe", summary="Who asks, and what they may do.", handler=own.get_me,

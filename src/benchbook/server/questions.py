@@ -12,6 +12,7 @@ from benchbook.comparison.measures import SCORE
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
 from benchbook.record.marks import MOST_TAGS, MarksChange, Tag
+from benchbook.record.standing import RunState
 
 RunId: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a run's id")]
 Word: TypeAlias = Annotated[str, Meta(max_length=500)]
@@ -53,7 +54,7 @@ class RunsFilter(_Question, frozen=True, kw_only=True):
     judge: Word | None = None  # as a run's row names it
     eval_set: Word | None = None  # its id, or the hash of its bytes
     decision: Word | None = None
-    state: Literal["running", "complete", "interrupted", "stopped", "damaged"] | None = None
+    state: RunState | None = None
     tag: Tag | None = None
     archived: Literal["no", "only", "any"] = "no"
 

@@ -22,20 +22,23 @@ from benchbook.catalog.marks import IndexedMarks
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.access import Access, check_setup, is_loopback
+from benchbook.server.announcing import tell_changes, tell_indexing
 from benchbook.server.app import App
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.connections import MOST_CONNECTIONS, Connections, HeldConnection, leave_the_unreachable
-from benchbook.server.events import Events, Log, Watcher, no_log
+from benchbook.server.events import Events, Log, no_log
 from benchbook.server.services import Kept, Measures, Services
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.server.watching import Watcher
 from benchbook.writing import make_folder
 
 
-def make_app(settings: Settings, log: Log = no_log) -> App:
-    """Make the application, and look through the folder of records once before returning it.
+def make_app(settings: Settings, log: Log = no_log, *, is_indexed: bool = True) -> App:
+    """Make the application. The folder of records is looked through once before it returns, where it is to be indexed
+    from the start; else that is done once it is started, and until then it answers what it knows.
 
     Raises: ConfigError for an address that others can reach, without a token, and for endpoints that are none;
     BenchbookError for a catalog or a folder
@@ -50,7 +53,12 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
     try:
         audit, connections = Audit(state), Connections()
         connections.on_refusal = audit.refuse_unheard
-        watcher = Watcher(settings, catalog, lambda found: made[0].changed(found) if made else None)
+        watcher = Watcher(
+            settings,
+            catalog,
+            lambda found: tell_changes(made[0].services, found) if made else None,
+            lambda how_far: tell_indexing(made[0].services, how_far) if made else None,
+        )
         services = Services(
             settings=settings,
             catalog=catalog,
@@ -66,7 +74,8 @@ def make_app(settings: Settings, log: Log = no_log) -> App:
             spending=spending,
             kept=Kept(settings.kept_bytes),
         )
-        watcher.look()
+        if is_indexed:
+            watcher.look()
         made.append(App(services, log))
     except BaseException:
         catalog.close()
@@ -162,7 +171,7 @@ def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
         logger.propagate = False
     try:
         allow_open_files(MOST_CONNECTIONS)
-        app = make_app(settings, log)
+        app = make_app(settings, log, is_indexed=False)
         config = uvicorn.Config(
             app,
             http=cast("type[asyncio.Protocol]", partial(HeldConnection, held=app.services.connections)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -21,6 +22,8 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify import verify
 from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record
+from benchbook.record.journal import utc_now
+from benchbook.record.standing import last_sign, quiet_s
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import RunsAsked, RunsFilter, RunsOrder
@@ -30,6 +33,7 @@ from benchbook.server.types import (
     DecisionWords,
     FindingRow,
     HeadlineWords,
+    Indexing,
     MetricCurve,
     Reasons,
     RefusedDecision,
@@ -44,7 +48,7 @@ from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telli
 from benchbook.views.gates import gates_table
 from benchbook.views.names import set_name
 from benchbook.views.views import gate_words, table_json, view_of
-from benchbook.views.words import criterion_word, reason
+from benchbook.views.words import criterion_word, reason, standing_words
 
 if TYPE_CHECKING:
     import polars
@@ -170,7 +174,13 @@ def list_of_runs(call: Request) -> RunsPage:
         raise ProblemError(HTTPStatus.BAD_REQUEST, "query: cursor and offset: expected one of them")
     page = listed(call.services, question, after=question.cursor, offset=question.offset, limit=question.limit)
     rows = tuple(run_answer(call.services, row) for row in page.runs)
-    return RunsPage(runs=rows, n=page.n, next_cursor=page.next_cursor)
+    return RunsPage(runs=rows, n=page.n, next_cursor=page.next_cursor, indexing=indexing_of(call.services))
+
+
+def indexing_of(services: Services) -> Indexing | None:
+    """How far the first look through the folder is; None once it is over."""
+    how_far = services.watcher.first_look
+    return None if how_far is None else Indexing(done=how_far.done, total=how_far.total, words=str(how_far))
 
 
 def get_run(call: Request) -> RunRow:
@@ -192,6 +202,9 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
         "dataset_name": None if row.dataset_id is None else set_name(row.dataset_id, row.dataset_sha256),
     }
     numbers["cost_usd"] = as_float(row.cost_nano)
+    last = last_sign(Record(services.settings.runs / row.record_path)) if row.state == "running" else None
+    said["state_words"] = standing_words(row.state, quiet_s(last, time.time()))
+    said["last_sign_utc"] = None if last is None else utc_now(last)
     return RunRow(**values | numbers | said | marked | {"loss": _spark_line(services, row)})
 
 

@@ -20,12 +20,15 @@ from benchbook.server.access import Access
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.connections import Connections
-from benchbook.server.events import Events, Watcher
+from benchbook.server.events import Events
+from benchbook.server.following import Followed
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.server.watching import Watcher
 from benchbook.text import shorten
+from benchbook.views.words import RUN_STATES
 
 _Value = TypeVar("_Value")
 
@@ -188,6 +191,7 @@ class Services:
     submissions: Submissions
     spending: Spending
     kept: Kept
+    followed: Followed = field(default_factory=Followed)
     _known: dict[str, tuple[FoundRun, float]] = field(default_factory=dict)
 
     def known(self, run_id: str) -> FoundRun | None:
@@ -204,6 +208,8 @@ class Services:
         if (known := self.known(run_id)) is not None:
             return known
         row = find_run(self.catalog, run_id)
+        if self.watcher.is_behind(run_id, is_known=row is not None):
+            raise self._not_indexed(run_id)
         if row is None:
             raise self._no_run(run_id)
         found = self.found(row)
@@ -216,6 +222,11 @@ class Services:
     def found(self, row: IndexedRun) -> FoundRun:
         """A run whose row was read."""
         return FoundRun(row, Record(self.settings.runs / row.record_path))
+
+    def _not_indexed(self, run_id: str) -> ProblemError:
+        how_far = self.watcher.first_look
+        what = f"run {shorten(run_id, 100)!r} is being indexed" + (f": {how_far}" if how_far else "")
+        return ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"{what}; ask again", {"retry-after": "1"})
 
     def _no_run(self, run_id: str) -> ProblemError:
         """Why there is no run: one that was started may be about to be, or have refused."""
@@ -231,10 +242,8 @@ class Services:
         found = self.run(run_id)
         if found.row.manifest_sha256 is None:
             shown = shorten(run_id, 100)
-            if found.row.state in ("damaged", "complete"):  # complete, and made by a later version
+            if found.row.state in ("damaged", "later"):
                 raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r}: {found.row.predictions_unavailable}")
-            resumed = "; it can be resumed" if found.row.state == "interrupted" else ""
-            raise ProblemError(
-                HTTPStatus.CONFLICT, f"run {shown!r} is {found.row.state}: its numbers come at its end{resumed}"
-            )
+            words = RUN_STATES[found.row.state]
+            raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r} is {words}: its numbers come at its end")
         return found

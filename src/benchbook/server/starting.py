@@ -60,7 +60,7 @@ def start_run(call: Request) -> Started:
     has_begun = services.children.start(config)
     if has_begun:
         with suppress(BenchbookError):  # else it is in the list at the next look
-            services.watcher.look()
+            services.watcher.look_at(run_id)
     call.headers["location"] = f"/api/v1/runs/{run_id}" + ("" if has_begun else "/start")
     return Started(run_id=run_id, state="begun" if has_begun else "starting", detail=None)
 

@@ -99,7 +99,7 @@ def finish_submission(call: Request) -> RunRow:
         with submitted.together() as (predictions, digest):
             if not services.submissions.is_recorded(submitted, digest):
                 _score(services, submitted, predictions)
-        services.watcher.look()
+        services.watcher.look_at(submitted.run_id)
         answer = run_answer(services, services.run(submitted.run_id).row)
         services.submissions.remove(submitted)
     return answer

@@ -10,6 +10,7 @@ from benchbook.canonical import canonical_json
 from benchbook.evaluators.contract import SamplesAre
 from benchbook.evaluators.document import Tone
 from benchbook.evaluators.gates import Decision, RunVerdict
+from benchbook.record.standing import RunState
 from benchbook.views.views import GateWords, JudgedWords, TableWords
 
 
@@ -39,7 +40,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     spec: str | None
     samples_are: SamplesAre | None  # answers, or evaluations by judges; null where the evaluator is not known here
-    state: str  # running, complete, interrupted, stopped, damaged
+    state: RunState
+    state_words: str  # the same as people read it: `stopped, can be resumed`, `running, no news for 5 min`
+    last_sign_utc: str | None  # of one that runs: when its journal grew last
     error: str | None  # why the record is damaged, or that it stands under another's name
     started_utc: str | None
     ended_utc: str | None
@@ -75,12 +78,24 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     not_compared: str | None  # why it can be compared with none
 
 
+class Indexing(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a server that was started lately is with its first look through the folder: until it is over, lists are
+    not whole. All is null once it is. `total` is null, too, while the folder is being listed."""
+
+    done: int | None
+    total: int | None
+    words: str | None
+
+
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the list of runs. `n` runs fit in all; `next_cursor` is null on the last page."""
+    """A page of the list of runs. `n` runs fit in all; `next_cursor` is null on the last page, `indexing` where
+    the list is whole.
+    """
 
     runs: tuple[RunRow, ...]
     n: int
     next_cursor: str | None
+    indexing: Indexing | None
 
 
 class RunTotalsAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -190,6 +190,17 @@ def money(usd: str | None, unknown: str = "no price given") -> str:
     return f"${amount:,.{decimals}f}"
 
 
+def about(seconds: int) -> str:
+    """A stretch of time, as long as people need to know it: `45 s`, `5 min`, `1 h 15 min`, `3 days`."""
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours >= 48:
+        return f"{hours // 24} days"
+    rest = f" {minutes % 60} min" if hours and minutes % 60 else ""
+    return f"{hours} h{rest}" if hours else f"{minutes} min"
+
+
 def seconds(ms: int | None) -> str:
     """Milliseconds as decimal seconds, for JUnit: `1.234`; `0` where it was not measured."""
     return "0" if ms is None else f"{Decimal(ms) / 1000:.3f}"

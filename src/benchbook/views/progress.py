@@ -48,7 +48,7 @@ class _Lines:
         now = time.monotonic()
         if now - self._last >= _SECONDS_BETWEEN_LINES or progress.done == progress.planned:
             self._last = now
-            sys.stderr.write(f"{_words(progress)}, {now - self._started:.0f} s\n")
+            sys.stderr.write(f"{progress_words(progress)}, {now - self._started:.0f} s\n")
             sys.stderr.flush()
 
 
@@ -64,14 +64,14 @@ def _bar() -> Iterator[ProgressHandler]:
         left = _Left(time.monotonic())
 
         def show(progress: Progress) -> None:
-            words = _words(progress) + left.words(progress, time.monotonic())
+            words = progress_words(progress) + left.words(progress, time.monotonic())
             bar.update(task, completed=progress.done, total=progress.planned, description=words)
 
         yield show
 
 
 class _Left:
-    """The time left, by all that this sitting has done. Samples end in bursts, so the last few would mislead."""
+    """The time left, by what this sitting has done."""
 
     def __init__(self, started: float) -> None:
         self._started = started
@@ -79,18 +79,25 @@ class _Left:
         self._done_before: int | None = None  # by earlier sittings
 
     def words(self, progress: Progress, now: float) -> str:
+        from benchbook.ask.work import Pace
+
         if progress.step != self._step:  # it has a speed of its own
             self._step, self._started, self._done_before = progress.step, now, progress.done
         if self._done_before is None:
             self._done_before = max(progress.done - 1, 0)
-        done = progress.done - self._done_before
-        if progress.stopping or not done or progress.done == progress.planned:
+        if progress.stopping:
             return ""
-        seconds = (now - self._started) * (progress.planned - progress.done) / done
-        return f", about {timedelta(seconds=round(seconds))} left"
+        pace = Pace(now - self._started, progress.done - self._done_before, progress.planned - progress.done)
+        return left_words(pace.seconds_left)
 
 
-def _words(progress: Progress) -> str:
+def left_words(seconds: float | None) -> str:
+    """`, about 0:01:20 left`, as the end of a line; empty where nobody knows."""
+    return "" if seconds is None else f", about {timedelta(seconds=round(seconds))} left"
+
+
+def progress_words(progress: Progress) -> str:
+    """`12 of 90 samples, $0.0012`, and why it waits or stops."""
     cost = f", ${progress.cost_usd:.4f}" if progress.cost_usd else ""
     again = "; Ctrl-C again ends at once" if (progress.stopping or "").startswith("interrupted") else ""
     stopping = f" (finishing what is under way{again})" if progress.stopping else ""
@@ -141,12 +148,14 @@ class _Cell:
         left = self._left.words(progress, now)
         if now - self._last >= _SECONDS_BETWEEN_UPDATES:
             self._last = now
-            self._write(_words(progress) + left, progress)
+            self._write(progress_words(progress) + left, progress)
 
     def end(self) -> None:
         if self._shown is not None:
             done, why = self._shown, self._shown.stopping
-            words = f"{done.done} of {done.planned} samples, stopped: {shorten(why, 80)}" if why else _words(done)
+            words = (
+                f"{done.done} of {done.planned} samples, stopped: {shorten(why, 80)}" if why else progress_words(done)
+            )
             self._write(f"{words}, {time.monotonic() - self._started:.0f} s", done)
 
     def _write(self, words: str, progress: Progress) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.document import Kind, Tone
 from benchbook.evaluators.gates import Decision
+from benchbook.record.standing import RunState
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 
@@ -112,6 +113,16 @@ VERDICTS: Mapping[str, str] = {
     "unavailable": "nothing scored",
 }
 
+# How a run stands. A run that was left by its process, however it ended, is only stopped.
+RUN_STATES: Mapping[RunState, str] = {
+    "running": "running",
+    "complete": "complete",
+    "interrupted": "stopped, can be resumed",
+    "damaged": "damaged",
+    "later": "made by a later version",
+}
+_NEWS_S = 60  # for which a run may well say nothing: a model that thinks
+
 _REASONS: Mapping[str, str] = {"no_samples": "the run has no samples"}
 
 
@@ -149,6 +160,18 @@ def by_bounds(decision: Decision) -> bool:
 def outcome_word(code: str) -> str:
     """A run's decision or verdict as a list of runs says it: no verdict on a run can be taken for one on its score."""
     return VERDICTS.get(code, code)
+
+
+def state_words(code: str) -> str:
+    """A state as people read it; one that is no run's (people's labels have their own) as it is."""
+    return next((words for state, words in RUN_STATES.items() if state == code), code)
+
+
+def standing_words(state: RunState, quiet_s: int | None = None) -> str:
+    """How a run stands, in words: `running, no news for 5 min` where its journal did not grow for `quiet_s` seconds."""
+    if state == "running" and quiet_s is not None and quiet_s >= _NEWS_S:
+        return f"{RUN_STATES[state]}, no news for {numbers.about(quiet_s)}"
+    return RUN_STATES[state]
 
 
 def reason(text: str) -> str:

@@ -27,6 +27,7 @@ from benchbook.evaluators.answers.asking import (
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
 from benchbook.evaluators.answers.scorecard import Scorecard
+from benchbook.evaluators.answers.so_far import AnswersSoFar
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
 from benchbook.evaluators.candidate import (
     CandidatePlan,
@@ -102,6 +103,9 @@ class AnswersEvaluator(Evaluator):
 
     def models_of(self, config: RunConfig) -> list[RoleSettings]:
         return named_models(model_settings(config))
+
+    def samples_so_far(self, record: Record, started: RunStarted) -> AnswersSoFar:
+        return AnswersSoFar(record, started, None if self.has_outcomes else self.metric)
 
     def nothing_to_resume(self, started: RunStarted) -> str | None:
         if candidate_plan_of(started).prompt_template_id:

@@ -45,6 +45,7 @@ from benchbook.evaluators.protocol.requests import ProtocolRequests
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.protocol.tables import task_warning
 from benchbook.evaluators.protocol.trying import trial_of
+from benchbook.evaluators.so_far import CountedSamples
 from benchbook.record.facts import Failure, Reply, RunStarted, SampleFact
 from benchbook.record.folder import Inputs, Record, SeenFile, seen
 from benchbook.record.journal import JournalWriter
@@ -106,6 +107,16 @@ class ProtocolQuestions:
 
     def close(self) -> None:
         """Nothing is left open: a text is opened when it is asked about."""
+
+
+class EvaluationsSoFar(CountedSamples):
+    """Evaluations of a run that goes on. What they are worth is known of all of them together alone."""
+
+    def __init__(self, plan: ProtocolPlan) -> None:
+        self._plan = plan
+
+    def judge_of(self, reply: Reply) -> int:
+        return judge_of(self._plan, reply.sample)
 
 
 class JudgingForecast(Forecast, frozen=True, kw_only=True):

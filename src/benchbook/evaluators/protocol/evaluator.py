@@ -22,6 +22,7 @@ from benchbook.evaluators.held_facts import HeldFacts
 from benchbook.evaluators.kept import kept_sha256
 from benchbook.evaluators.made import Made, made
 from benchbook.evaluators.protocol.asking import (
+    EvaluationsSoFar,
     PreparedJudging,
     ProtocolQuestions,
     prepare_judging,
@@ -165,6 +166,10 @@ class ProtocolEvaluator(Evaluator):
         if protocol_plan_of(started).judgements_sha256 is None:
             return None
         return "its judgements were made elsewhere"
+
+    def samples_so_far(self, record: Record, started: RunStarted) -> EvaluationsSoFar:
+        del record
+        return EvaluationsSoFar(protocol_plan_of(started))
 
     def reopen(self, record: Record, config: JudgingConfig) -> Reopened:
         plan = protocol_plan_of(record.started())

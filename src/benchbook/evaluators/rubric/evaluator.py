@@ -49,6 +49,7 @@ from benchbook.evaluators.rubric.reply import Judged, Parsed, parse_reply
 from benchbook.evaluators.rubric.row import aggregates_file_type, further_columns
 from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop, PanelManifest, RubricManifest
 from benchbook.evaluators.rubric.scoring import NO_ANSWER
+from benchbook.evaluators.rubric.so_far import RubricSoFar
 from benchbook.evaluators.rubric.spec import RUBRIC_V1, RubricSpec, rubric_v1
 from benchbook.evaluators.rubric.tables import DERIVED_FILES, Derived, derive, row_type_of
 from benchbook.evaluators.settings import RunConfig, config_from_mapping, settings_that_hold
@@ -100,6 +101,9 @@ class RubricEvaluator(Evaluator):
 
     def models_of(self, config: RunConfig) -> list[RoleSettings]:
         return named_models(model_settings(config), *judges_settings(config))
+
+    def samples_so_far(self, record: Record, started: RunStarted) -> RubricSoFar:
+        return RubricSoFar(record, started)
 
     def reopen(self, record: Record, config: RunConfig) -> Reopened:
         until_decided_of(config)  # refuses a confidence beside it, in a later sitting as in the first
