@@ -143,8 +143,10 @@ async def resume(
     record: Record,
     changes: Mapping[str, Any] | None = None,
     on_progress: ProgressHandler | None = None,
+    on_begun: Callable[[Record], None] = lambda _: None,
 ) -> RunResult[_Derived_co]:
-    """Continue a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3).
+    """Continue a record where its journal ends. `changes` may hold limits and addresses, nothing of the plan (P3);
+    `on_begun` is called once all that was asked for is found right.
 
     Raises: UsageError for a change to the plan, and for a record in which nobody is asked; RecordError, also where an
     input is not what the record was begun with.
@@ -160,6 +162,7 @@ async def resume(
     as_it_is = bool((changes or {}).get("accept_unanswered"))
     async with _means(config, opened) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
+        on_begun(record)
         return await _sit(evaluator, record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is)
 
 

@@ -238,8 +238,9 @@ async def resume_run(
     changes: Mapping[str, Any] | None = None,
     on_progress: ProgressHandler | None = None,
     scorer: Scorer | None = None,
+    on_begun: Callable[[Record], None] = lambda _: None,
 ) -> RunResult[Any]:
     """Go on with a record of any evaluator where its journal ends. Raises: as `evaluator_of`, `ask.starting.resume`."""
     from benchbook.ask.starting import resume
 
-    return await resume(evaluator_of(record, scorer), record, changes, on_progress)
+    return await resume(evaluator_of(record, scorer), record, changes, on_progress, on_begun)

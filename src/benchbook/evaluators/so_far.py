@@ -100,6 +100,7 @@ class RunSoFar:
         self._paid = PaidTokens()
         self._total_nano = 0
         self.score_name = evaluator.primary
+        self.command = evaluator.command
         self.n_scored = 0
         self._failed: Counter[str] = Counter()
         self._details: dict[str, str] = {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,7 +24,7 @@ from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha25
 from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
-from benchbook.record.reading import read_segment, segment_files, segment_number
+from benchbook.record.reading import JournalLine, read_segment, segment_files, segment_number
 from benchbook.record.standing import run_state
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
@@ -51,7 +51,12 @@ class Verification:
         return not self.findings
 
 
-def verify(record: Record, *, expect: str | None = None) -> Verification:
+VerifyStep = Literal["facts", "samples"]  # facts are read; then samples are derived again
+VerifyHandler = Callable[[VerifyStep, int, int | None], None]  # takes how many are done, of how many, where it is known
+_TELL_EVERY = 512
+
+
+def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHandler | None = None) -> Verification:
     """Check a record against itself, and with `expect` against a hash that was published.
 
     The journal goes first: what is derived from a damaged journal would say nothing. Raises: LaterRecordError.
@@ -59,7 +64,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
     findings, notes = [*check_journal_files(record)], [*left_behind(record)]
     state, facts = None, FactsCheck(record.journal)
     try:
-        state = read_state(record.journal, facts.look_at)
+        state = read_state(record.journal, _telling(facts.look_at, record, on_progress))
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
     except LaterRecordError:
@@ -67,6 +72,7 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
     except (BenchbookError, OSError) as error:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:
+        _tell_samples(state, on_progress)
         findings += _check_name(record, state, expect, notes)
         try:
             findings += facts.findings or _check_content(record, state)
@@ -80,6 +86,40 @@ def verify(record: Record, *, expect: str | None = None) -> Verification:
         _not_computed(record, state),
         tuple(notes),
     )
+
+
+def _telling(
+    look_at: Callable[[JournalLine], None], record: Record, on_progress: VerifyHandler | None
+) -> Callable[[JournalLine], None]:
+    """`look_at`, which reports each of many lines that it was called with."""
+    if on_progress is None:
+        return look_at
+    manifest = _manifest(record.path)
+    total = None if manifest is None else manifest.journal_facts
+    on_progress("facts", 0, total)
+
+    def look(line: JournalLine) -> None:
+        if (line.fact.seq + 1) % _TELL_EVERY == 0:
+            on_progress("facts", line.fact.seq + 1, total)
+        look_at(line)
+
+    return look
+
+
+def _tell_samples(state: JournalState, on_progress: VerifyHandler | None) -> None:
+    """Report the samples that are gone through from here on. Some evaluators go through them more than once."""
+    if on_progress is None:
+        return
+    most = 0
+
+    def look(sample: int) -> None:
+        nonlocal most
+        if sample >= most:
+            most = sample + _TELL_EVERY
+            on_progress("samples", sample, state.n_samples)
+
+    on_progress("samples", 0, state.n_samples)
+    state.index.on_sample = look
 
 
 def _check_name(record: Record, state: JournalState, expect: str | None, notes: list[str]) -> list[Discrepancy]:
@@ -380,6 +420,7 @@ def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspe
 class _Ends(msgspec.Struct):
     """The part of a manifest that every record has."""
 
+    journal_facts: int
     journal_sha256: str
     derived: dict[str, str]
     derived_by: dict[str, str]

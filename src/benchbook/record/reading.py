@@ -8,7 +8,7 @@ import stat
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -272,6 +272,7 @@ class FactIndex:
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._places = array("Q")
+        self.on_sample: Callable[[int], None] | None = None  # called with each sample that is gone through
 
     def add(self, line: JournalLine) -> None:
         fact = line.fact
@@ -294,6 +295,8 @@ class FactIndex:
                 if facts:
                     yield sample, facts
                 sample, facts = owner, []
+                if self.on_sample is not None:
+                    self.on_sample(sample)
             fact = decode_json(cache.line(place >> _OFFSET_BITS & segment_mask, place & offset_mask), fact_decoder)
             facts.append(fact)
         if facts:

@@ -89,6 +89,7 @@ class App:
         self.services.children.close()
         self._threads.shutdown()
         self._heavy.shutdown()
+        self.services.verifications.close()
         self.services.followed.close()
         self.services.audit.close()
         self.services.catalog.close()

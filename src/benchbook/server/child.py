@@ -9,23 +9,25 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from benchbook.ask.identity import storable_config
+from benchbook.ask.starting import RunResult
 from benchbook.ask.work import run_async
 from benchbook.canonical import canonical_json, ready
 from benchbook.errors import BenchbookError
-from benchbook.evaluators.registry import start_run
+from benchbook.evaluators.registry import resume_run, start_run
 from benchbook.evaluators.settings import RunConfig, config_from_mapping
 from benchbook.locks import is_locked, locked_folder
-from benchbook.record.folder import RUN_ID, is_record
+from benchbook.record.folder import RUN_ID, Record, is_record
 from benchbook.record.journal import refuse_to_write
 from benchbook.record.lines import STATE_FOLDER
 from benchbook.server.problems import ProblemError, hidden, problem_bytes, problem_of
@@ -69,13 +71,19 @@ class Children:
             self._forget_ended()
             return run_id in self._running or run_id in self._left
 
-    def start(self, config: RunConfig) -> bool:
+    def started(self, run_id: str) -> bool:
+        """True for a run of this id that was started over HTTP, by this server or another over its folder."""
+        return RUN_ID.fullmatch(run_id) is not None and (self._folder / f"{run_id}.log").is_file()
+
+    def start(self, config: RunConfig, changes: Mapping[str, Any] | None = None) -> bool:
         """Begin the run, and wait a while for its record. True once it is there; False if it takes longer.
 
+        With `changes`, go on with a record that is there, by these settings in the place of its own.
         Its output goes to a file beside the tags. Raises: ProblemError (503, 409), and for what the run itself refuses.
         """
         refuse_to_write(self._settings.runs / str(config.run_id))
-        child, beginning = self._started(config)
+        asked = {"config": storable_config(config)} if changes is None else {"resume": changes, "run_id": config.run_id}
+        child, beginning = self._begin(config, canonical_json(asked | {"runs": str(self._settings.runs)}))
         told = beginning.told(self.patience_s)
         if isinstance(told, ProblemError):
             with suppress(subprocess.TimeoutExpired):  # it still holds the lock of its id
@@ -103,7 +111,7 @@ class Children:
         why = [line.removeprefix(_SAYS) for line in said if line.startswith(_SAYS)]
         return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, hidden(why[-1], self._settings) if why else _NO_WORD)
 
-    def _started(self, config: RunConfig) -> tuple[subprocess.Popen[bytes], _Beginning]:
+    def _begin(self, config: RunConfig, asked: bytes) -> tuple[subprocess.Popen[bytes], _Beginning]:
         run_id = str(config.run_id)
         with self._lock:
             self._forget_ended()
@@ -138,7 +146,7 @@ class Children:
                 os.close(writer)
             if child.stdin is not None:
                 with suppress(BrokenPipeError), child.stdin as pipe:  # its log says why it ended
-                    pipe.write(canonical_json(storable_config(config)))
+                    pipe.write(asked)
             self._running[run_id] = child
             self._beginnings[run_id] = beginning
             for known in list(self._beginnings)[:-_MOST_BEGINNINGS]:
@@ -331,8 +339,8 @@ def main() -> int:
         os.set_inheritable(descriptor, False)
     os.write(lock, f"{os.getpid()} {_beginning_of('self')}".encode("ascii"))
     try:
-        config = config_from_mapping(msgspec.json.decode(sys.stdin.buffer.read(), type=dict), "config")
-        stop = run_async(start_run(config, on_begun=lambda _: _say(word, _BEGUN))).stop
+        asked = msgspec.json.decode(sys.stdin.buffer.read(), type=dict)
+        stop = run_async(_asked_for(asked, lambda _: _say(word, _BEGUN))).stop
     except msgspec.DecodeError:
         sys.stderr.write("benchbook: the server ended before it had said what to run\n")
         return 3
@@ -345,6 +353,13 @@ def main() -> int:
         sys.stderr.write(f"stopped: {visible(stop.reason)}\n")
         return 3
     return 0
+
+
+def _asked_for(asked: Mapping[str, Any], on_begun: Callable[[Record], None]) -> Coroutine[Any, Any, RunResult[Any]]:
+    """The run that the server asked for: a new one, or one to go on with."""
+    if "resume" in asked:
+        return resume_run(Record(Path(asked["runs"]) / asked["run_id"]), asked["resume"], on_begun=on_begun)
+    return start_run(config_from_mapping(asked["config"], "config"), on_begun=on_begun)
 
 
 def _say(word: BinaryIO, line: bytes) -> None:

@@ -17,6 +17,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.so_far import FailedCalls, LatestSample, RunSoFar
 from benchbook.record.folder import Record
 from benchbook.record.standing import RunState, last_sign, quiet_s
+from benchbook.server.child import Children
 from benchbook.server.problems import ProblemError
 from benchbook.text import shorten
 from benchbook.views.progress import left_words, progress_words
@@ -53,6 +54,9 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     per_minute: float | None  # samples, in this sitting
     seconds_left: int | None
     last_fact_utc: str | None
+    may_cancel: bool  # it was started over HTTP, and goes on
+    may_resume: bool  # it was started over HTTP, and was stopped
+    resume_with: str  # the command that goes on with it, on the machine where it lies
     failed: tuple[FailedCalls, ...]
     latest: tuple[LatestSample, ...]  # the samples that were done last, the newest first
 
@@ -64,7 +68,7 @@ class Followed:
         self._lock = Lock()
         self._runs: OrderedDict[str, tuple[RunSoFar, Lock]] = OrderedDict()
 
-    def progress_of(self, found: FoundRun) -> RunProgress:
+    def progress_of(self, found: FoundRun, children: Children) -> RunProgress:
         """The progress of a run now. Raises: RecordError; RecordDamagedError."""
         run_id = found.row.run_id
         so_far, lock = self._of(run_id, found.record)
@@ -74,7 +78,7 @@ class Followed:
             except RecordDamagedError:  # or it was begun anew in the same place
                 self._drop(run_id)
                 raise
-            return _progress(found, so_far, is_read=is_read)
+            return _progress(found, so_far, children, is_read=is_read)
 
     def _of(self, run_id: str, record: Record) -> tuple[RunSoFar, Lock]:
         with self._lock:
@@ -102,14 +106,14 @@ def _close(so_far: RunSoFar, lock: Lock) -> None:
         so_far.close()
 
 
-def _progress(found: FoundRun, so_far: RunSoFar, *, is_read: bool) -> RunProgress:
-    state, now = found.row.state, time.time()
+def _progress(found: FoundRun, so_far: RunSoFar, children: Children, *, is_read: bool) -> RunProgress:
+    run_id, state, now = found.row.run_id, found.row.state, time.time()
     pace = so_far.pace(now) if state == "running" and is_read else None
     left = None if pace is None else pace.seconds_left
     cost = so_far.cost_usd
     said = Progress(planned=so_far.n_planned, done=so_far.n_done, cost_usd=cost or Decimal(0))
     return RunProgress(
-        run_id=found.row.run_id,
+        run_id=run_id,
         state=state,
         state_words=standing_words(state, quiet_s(last_sign(found.record), now)),
         words=progress_words(said) + left_words(left),
@@ -124,6 +128,9 @@ def _progress(found: FoundRun, so_far: RunSoFar, *, is_read: bool) -> RunProgres
         per_minute=None if pace is None else pace.per_minute,
         seconds_left=None if left is None else round(left),
         last_fact_utc=so_far.last_at,
+        may_cancel=children.has(run_id),
+        may_resume=state == "interrupted" and children.started(run_id),
+        resume_with=f"benchbook {so_far.command} --resume {run_id}",
         failed=so_far.failed,
         latest=tuple(so_far.latest),
     )
@@ -135,4 +142,4 @@ def get_progress(call: Request) -> RunProgress:
     if found.row.state not in ("running", "interrupted"):
         shown, words = shorten(found.row.run_id, 100), standing_words(found.row.state)
         raise ProblemError(HTTPStatus.CONFLICT, f"run {shown!r} is {words}: its progress is that of a run that goes on")
-    return call.services.followed.progress_of(found)
+    return call.services.followed.progress_of(found, call.services.children)

@@ -11,6 +11,7 @@ from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.evaluators.registry import derived_types
 from benchbook.record.marks import MarksChange
 from benchbook.server import (
+    allowed_configs,
     compared_items,
     comparison_downloads,
     comparison_numbers,
@@ -34,6 +35,7 @@ from benchbook.server import (
     starting,
     submissions,
     types,
+    verifying,
 )
 from benchbook.server import openapi as own
 from benchbook.server.operations import PARQUET, Bytes, Operation, Request
@@ -88,6 +90,16 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="POST", path=f"{_API}/runs", name="startRun", summary="Start a run by its config.",
         handler=starting.start_run, body=questions.RunNew, answers=(types.Started,), status=202, scope="write",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/configs", name="listConfigs",
+        summary="The configs in the server's folder of inputs, from which runs may be started.",
+        handler=allowed_configs.list_configs, answers=(allowed_configs.AllowedConfigs,), scope="write",
+    ),
+    Operation(
+        method="GET", path=f"{_API}/configs/forecast", name="getForecast",
+        summary="What a run from one of these configs would ask, and cost at most.", query=questions.ConfigAsked,
+        handler=allowed_configs.get_forecast, answers=(allowed_configs.ConfigForecast,), scope="write", heavy=True,
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/start", name="getStart",
@@ -149,8 +161,23 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="POST", path=f"{_API}/runs/{{run_id}}/verify", name="verifyRun",
-        summary="Derive everything in the record again and compare, byte by byte.", handler=runs.verify_run,
+        summary="Derive everything in the record again and compare, byte by byte.", handler=verifying.verify_run,
         answers=(types.VerificationAnswer,), heavy=True,
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs/{{run_id}}/verification", name="beginVerification",
+        summary="Begin to verify the record, and don't wait for it.", handler=verifying.begin_verification,
+        answers=(verifying.VerificationJob,), status=202,
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/verification", name="getVerification",
+        summary="How far a verification is that was begun, and what came of it.", handler=verifying.get_verification,
+        answers=(verifying.VerificationJob,),
+    ),
+    Operation(
+        method="POST", path=f"{_API}/runs/{{run_id}}/resume", name="resumeRun",
+        summary="Go on with a run that was started here, where its journal ends.", handler=starting.resume_run,
+        answers=(types.Started,), status=202, scope="write",
     ),
     Operation(
         method="POST", path=f"{_API}/runs/{{run_id}}/cancel", name="cancelRun",

@@ -74,6 +74,12 @@ class RunsAsked(RunsOrder, frozen=True, kw_only=True):
     cursor: Cursor | None = None
 
 
+class ConfigAsked(_Question, frozen=True, kw_only=True):
+    """One of the configs that runs may be started from, by its name in the list of them."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=1_000)]
+
+
 class TagsNew(_Question, frozen=True, kw_only=True):
     """The tags that the run has from now on."""
 

@@ -32,6 +32,7 @@ from benchbook.server.services import Kept, Measures, Services
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.server.verifying import Verifications
 from benchbook.server.watching import Watcher
 from benchbook.writing import make_folder
 
@@ -73,6 +74,7 @@ def make_app(settings: Settings, log: Log = no_log, *, is_indexed: bool = True) 
             submissions=Submissions(settings),
             spending=spending,
             kept=Kept(settings.kept_bytes),
+            verifications=Verifications(settings),
         )
         if is_indexed:
             watcher.look()

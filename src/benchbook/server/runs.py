@@ -19,7 +19,6 @@ from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
 from benchbook.evaluators.gates import RunVerdict
 from benchbook.evaluators.registry import evaluator_of
-from benchbook.evaluators.verify import verify
 from benchbook.record.derived_files import reading_frame
 from benchbook.record.folder import Record
 from benchbook.record.journal import utc_now
@@ -31,7 +30,6 @@ from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import (
     DecisionOfRun,
     DecisionWords,
-    FindingRow,
     HeadlineWords,
     Indexing,
     MetricCurve,
@@ -41,7 +39,6 @@ from benchbook.server.types import (
     RunsPage,
     TrainingMetrics,
     VerdictOfRun,
-    VerificationAnswer,
 )
 from benchbook.text import shorten
 from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telling_places
@@ -303,18 +300,3 @@ def _derived(call: Request, what: str) -> DerivedFiles:
 
 def _read(found: FoundRun) -> DerivedFiles:
     return evaluator_of(found.record).read(found.record)
-
-
-def verify_run(call: Request) -> VerificationAnswer:
-    """Derive everything again from the journal, and compare it."""
-    found = call.services.run(call.path["run_id"])
-    result = verify(found.record)
-    return VerificationAnswer(
-        run_id=found.row.run_id,
-        holds=result.holds,
-        state=result.state,
-        n_facts=result.n_facts,
-        journal_sha256=result.sha256,
-        findings=tuple(FindingRow(file=one.file, line=one.line, message=one.what) for one in result.findings),
-        not_computed=result.not_computed,
-    )

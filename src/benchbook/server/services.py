@@ -26,6 +26,7 @@ from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.server.verifying import Verifications
 from benchbook.server.watching import Watcher
 from benchbook.text import shorten
 from benchbook.views.words import RUN_STATES
@@ -191,6 +192,7 @@ class Services:
     submissions: Submissions
     spending: Spending
     kept: Kept
+    verifications: Verifications
     followed: Followed = field(default_factory=Followed)
     _known: dict[str, tuple[FoundRun, float]] = field(default_factory=dict)
 

@@ -32,10 +32,11 @@ from benchbook.server.submission_store import taken
 from benchbook.server.types import CancelAnswer, Started
 from benchbook.specs import FROZEN
 from benchbook.text import shorten
+from benchbook.views.words import RUN_STATES
 from benchbook.writing import make_folder, write_file
 
 _PATHS = ("ids", "prompt_template", "outputs", "model_path", "judge_path")
-_TAKEN = frozenset({
+TAKEN = frozenset({
     *_PATHS, "accept_unanswered", "against", "benchmark", "confidence", "error", "evalset", "experiment", "judge",
     "judge_api_key_env", "judge_base_url", "judge_input_price", "judge_json_schema", "judge_output_price",
     "judge_params", "judge_reasoning_tags", "judges", "limit", "max_connections", "max_cost_usd", "max_retries",
@@ -60,6 +61,29 @@ def start_run(call: Request) -> Started:
     has_begun = services.children.start(config)
     if has_begun:
         with suppress(BenchbookError):  # else it is in the list at the next look
+            services.watcher.look_at(run_id)
+    call.headers["location"] = f"/api/v1/runs/{run_id}" + ("" if has_begun else "/start")
+    return Started(run_id=run_id, state="begun" if has_begun else "starting", detail=None)
+
+
+def resume_run(call: Request) -> Started:
+    """Go on with a run that was started over HTTP. It asks as the server's owner allows now.
+
+    Raises: ProblemError (409) for one that was not, and for one that goes on or has ended.
+    """
+    services, run_id = call.services, call.path["run_id"]
+    found = services.run(run_id)
+    if found.row.state != "interrupted":
+        words = RUN_STATES[found.row.state]
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {shorten(run_id, 100)!r} is {words}: there is nothing to resume")
+    if not services.children.started(run_id):
+        why = "this run was not started here; `benchbook run --resume` goes on with it where it was begun"
+        raise ProblemError(HTTPStatus.CONFLICT, why)
+    config = config_from_mapping(found.record.started().config, "config")
+    addresses = {name: value for name, value in _permitted(services, config).items() if value}
+    has_begun = services.children.start(msgspec.structs.replace(config, run_id=run_id, **addresses), addresses)
+    if has_begun:
+        with suppress(BenchbookError):
             services.watcher.look_at(run_id)
     call.headers["location"] = f"/api/v1/runs/{run_id}" + ("" if has_begun else "/start")
     return Started(run_id=run_id, state="begun" if has_begun else "starting", detail=None)
@@ -92,7 +116,7 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
     """The settings of a run, safe to be carried out here. Raises: ConfigError, ProblemError."""
     given = {name: value for name, value in values.items() if value is not None}
     for name in RunConfig.__struct_fields__:
-        if name in given and name not in _TAKEN:
+        if name in given and name not in TAKEN:
             raise ConfigError(name, "a value", "nothing: the server says where things lie")
     settings = services.settings
     if isinstance(spec := given.get("spec"), str) and spec not in FROZEN:  # a user's own, beside the eval sets
@@ -107,16 +131,22 @@ def checked_config(services: Services, values: Mapping[str, Any]) -> RunConfig:
             changes[name] = str(_within(settings, f"config: {name}", path))
     if config.against is not None and not RUN_ID.fullmatch(config.against):
         raise ConfigError("config: against", repr(shorten(config.against, 60)), "the id of a run in the server's list")
-    model, *judges = (services.spending.permitted(role) for role in _roles(config))
-    changes |= {"model_base_url": model.base_url, "model_api_key_env": model.api_key_env}
-    if config.judge is not None:
-        changes |= {"judge_base_url": judges[0].base_url, "judge_api_key_env": judges[0].api_key_env}
-    else:
-        changes |= {"judge_base_url": None, "judge_api_key_env": None, "judge_path": None}  # each judge has its own now
+    changes |= _permitted(services, config)
+    if config.judge is None:
+        changes["judge_path"] = None  # each judge has its own now
         changes["judges"] = tuple(
-            _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(judges)
+            _with_path_within(settings, prefix, judge) for _, prefix, judge in numbered_judges(changes["judges"])
         )
     return msgspec.structs.replace(config, **changes)
+
+
+def _permitted(services: Services, config: RunConfig) -> dict[str, Any]:
+    """The addresses and keys of a config's models, as the server has them. Raises: as `Spending.permitted`."""
+    model, *judges = (services.spending.permitted(role) for role in _roles(config))
+    found: dict[str, Any] = {"model_base_url": model.base_url, "model_api_key_env": model.api_key_env}
+    if config.judge is not None:
+        return found | {"judge_base_url": judges[0].base_url, "judge_api_key_env": judges[0].api_key_env}
+    return found | {"judge_base_url": None, "judge_api_key_env": None, "judges": tuple(judges)}
 
 
 def _roles(config: RunConfig) -> list[RoleSettings]:
