@@ -65,11 +65,17 @@ def front(
     app.stop()
 
 
-@pytest.mark.parametrize("page", ["/", "/runs", "/runs/a", "/runs/a%2Fb?sample=1", "/compare?run=a&run=b", "/login"])
+PAGES = {
+    "/": 200, "/runs": 200, "/runs/a": 200, "/runs/a%2Fb?sample=1": 200, "/compare?run=a&run=b": 200, "/login": 200,
+    "/nowhere": 404, "/a/b/c": 404,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_page_finds_its_files(page: str, path: str, front: Front) -> None:
     headers = {} if front.cuts or front.app.services.settings.root_path else {"x-forwarded-prefix": path}
-    index = ask(front, f"{path}{page}", **headers)
-    assert index.status_code == 200
+    index = ask(front, f"{path}{page}", accept="text/html", **headers)
+    assert index.status_code == PAGES[page]
     addresses = re.findall(r'(?:src|href)="([^"]*)"', index.text)
     assert len(addresses) >= 4
     for address in addresses:

@@ -464,7 +464,7 @@ def test_the_page(api: Api, tmp_path: Path) -> None:
     (tmp_path / "assets" / "index-DiwrgTda.js").write_text("1", encoding="utf-8")
     api.app._pages, built = Pages(tmp_path), api.app._pages
     try:
-        for path in ("/", "/runs/any", "/compare", "/runs/a/b"):
+        for path in ("/", "/runs/any", "/runs/a%2Fb", "/compare", "/compare/"):
             page = api.get(path)
             assert (page.text, page.headers["cache-control"]) == ("<!doctype html>", "no-cache")
             policy = page.headers["content-security-policy"]
@@ -475,8 +475,11 @@ def test_the_page(api: Api, tmp_path: Path) -> None:
         script = api.get("/assets/index-DiwrgTda.js")
         assert script.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert script.headers["content-type"].startswith("text/javascript")
-        for path in ("/assets/none.js", "/%2e%2e/secret", "/assets/..%2findex.html", "/elsewhere"):
+        for path in ("/assets/none.js", "/%2e%2e/secret", "/assets/..%2findex.html", "/elsewhere", "/runs/a/b"):
             assert api.problem(path)[0] == 404
+            nowhere = api.get(path, headers={"accept": "text/html,*/*;q=0.8", "if-none-match": page.headers["etag"]})
+            assert (nowhere.status_code, nowhere.text) == (404, "<!doctype html>")
+            assert nowhere.headers["content-security-policy"] == policy
         assert api.problem("/", "POST")[0] == 405
     finally:
         api.app._pages = built

@@ -1,10 +1,14 @@
-import { Component, useEffect, useRef, type ComponentType, type ReactNode } from "react";
+import { useEffect, useRef, type ComponentType } from "react";
 import { outer } from "./base";
+import { CopyLink } from "./parts/copy-link";
+import { Guard } from "./parts/guard";
+import { KeysHelp } from "./parts/keys-help";
 import { loaded, type Loaded } from "./parts/loaded";
 import { Empty } from "./parts/states";
 import { Link } from "./parts/link";
 import { Session } from "./parts/session";
-import { usePath } from "./router";
+import { useAddress, usePath } from "./router";
+import { titleOf } from "./titles";
 import { RunsPage } from "./pages/runs/runs-page";
 
 type Page = ComponentType<{ id: string }>;
@@ -18,7 +22,7 @@ interface Place {
 const page = (load: () => Promise<{ default: Page }>) => loaded("the page", () => load().then((found) => found.default));
 
 const PLACES: readonly Place[] = [
-  { pattern: /^\/(?:runs)?\/?$/, title: "Runs", page: RunsPage },
+  { pattern: /^\/(?:runs)?$/, title: "Runs", page: RunsPage },
   { pattern: /^\/runs\/([^/]+)$/, title: "Run", page: page(() => import("./pages/run/run-page")) },
   { pattern: /^\/compare$/, title: "Compare", page: page(() => import("./pages/compare/compare-page")) },
   { pattern: /^\/judges$/, title: "Judges", page: page(() => import("./pages/judges/judges-page")) },
@@ -37,15 +41,19 @@ const MENU: readonly [string, string][] = [
 
 export function App() {
   const path = usePath();
+  const address = useAddress();
   const main = useRef<HTMLElement>(null);
   const found = PLACES.map((place) => ({ place, match: place.pattern.exec(path) })).find((one) => one.match !== null);
+  const id = idIn(found?.match?.[1]);
   const arrived = useRef(path);
 
   useEffect(() => {
-    document.title = `${found?.place.title ?? "Not found"} – Benchbook`;
     if (arrived.current !== path) main.current?.focus({ preventScroll: true }); // a screen reader goes on at the new page
     arrived.current = path;
-  }, [path, found?.place.title]);
+  }, [path]);
+  useEffect(() => {
+    document.title = titleOf(found?.place.title ?? "Not found", id, new URLSearchParams(address.split("?")[1]));
+  }, [address, found?.place.title, id]);
 
   const Page = found?.place.page;
   return (
@@ -69,11 +77,15 @@ export function App() {
             ))}
           </ul>
         </nav>
-        <Session path={path} />
+        <div className="tools">
+          <Session path={path} />
+          <CopyLink />
+          <KeysHelp />
+        </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Guard key={path}>
-          {Page === undefined ? <NotFound /> : <Page id={idIn(found?.match?.[1])} />}
+        <Guard key={path} address={address}>
+          {Page === undefined ? <NotFound /> : <Page id={id} />}
         </Guard>
       </main>
     </>
@@ -90,34 +102,17 @@ function idIn(part: string | undefined): string {
 
 function NotFound() {
   return (
-    <Empty title="There is no such page">
+    <Empty title="There is no such page" top>
       <p>
-        The address leads nowhere. <Link to="/">All runs</Link>
+        The address leads nowhere. It may have been cut on its way, or the page is of another version.
+      </p>
+      <p className="actions">
+        {MENU.map(([to, name]) => (
+          <Link key={to} to={to}>
+            {name}
+          </Link>
+        ))}
       </p>
     </Empty>
   );
-}
-
-/** One page that breaks leaves the others usable. */
-class Guard extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false };
-
-  static getDerivedStateFromError(): { failed: boolean } {
-    return { failed: true };
-  }
-
-  override render(): ReactNode {
-    if (!this.state.failed) return this.props.children;
-    return (
-      <div className="notice tone-bad" role="alert">
-        <h2>This page broke</h2>
-        <p>That is a fault of Benchbook's, not of your data. Loading it again may help; the other pages go on.</p>
-        <p className="actions">
-          <button type="button" onClick={() => window.location.reload()}>
-            Load again
-          </button>
-        </p>
-      </div>
-    );
-  }
 }

@@ -6,6 +6,8 @@ import "./styles/palette.css";
 import "./styles/base.css";
 import "./styles/rows.css";
 import "./styles/pages.css";
+import "./styles/frame.css";
+import "./styles/print.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

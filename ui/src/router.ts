@@ -15,7 +15,7 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-const path = (): string => inner(window.location.pathname);
+const path = (): string => inner(window.location.pathname).replace(/(?<=.)\/+$/, "");
 const address = (): string => path() + window.location.search;
 
 /** Go to an address of this page. `replace` leaves no step behind in the browser's history. */
@@ -28,6 +28,11 @@ export function navigate(to: string, { replace = false } = {}): void {
 
 export function usePath(): string {
   return useSyncExternalStore(subscribe, path);
+}
+
+/** The path with its query: all that is shown. */
+export function useAddress(): string {
+  return useSyncExternalStore(subscribe, address);
 }
 
 export type Changes = Record<string, string | readonly string[] | null | undefined>;

@@ -22,7 +22,7 @@ from benchbook.server.compression import IN_THREAD_BYTES, LEAST_BYTES, forms_of,
 from benchbook.server.events import Log, no_log
 from benchbook.server.operations import JSON, NotModified, Operation, Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
-from benchbook.server.pages import PAGE_POLICY, Pages, path_before
+from benchbook.server.pages import PAGE_POLICY, File, Pages, path_before
 from benchbook.server.problems import (
     PROBLEM_MEDIA,
     ProblemError,
@@ -99,8 +99,8 @@ class App:
     def route(self, method: str, raw_path: bytes) -> tuple[Operation, dict[str, str]]:
         return self._router.find(method, raw_path)
 
-    def file(self, path: str, raw_path: bytes) -> Any:
-        return self._pages.find(path, raw_path)
+    def file(self, path: str, raw_path: bytes, accept: str) -> File:
+        return self._pages.find(path, raw_path, accept)
 
     async def in_thread(self, operation: Operation, work: Callable[[], Any]) -> Any:
         """Wait for files and databases in a thread. Raises: ProblemError (503) where too much waits already."""
@@ -282,14 +282,16 @@ class _Exchange:
     async def _file(self, raw_path: bytes) -> None:
         if self.method not in ("GET", "HEAD"):
             raise ProblemError(HTTPStatus.METHOD_NOT_ALLOWED, "this address takes GET", {"allow": "GET"})
-        file = self._app.file(unquote(raw_path.decode("latin-1")), raw_path)
+        file = self._app.file(unquote(raw_path.decode("latin-1")), raw_path, self.headers.get("accept", ""))
         headers = {
             "etag": file.etag,
             "cache-control": "public, max-age=31536000, immutable" if file.immutable else "no-cache",
             "content-security-policy": PAGE_POLICY,
         }
         known = self.headers.get("if-none-match")
-        if known in forms_of(file.etag):
+        if not file.is_there:
+            await self._finish(HTTPStatus.NOT_FOUND, file.data, file.media, headers)
+        elif known in forms_of(file.etag):
             await self._finish(HTTPStatus.NOT_MODIFIED, b"", None, headers | {"etag": known})
         else:
             await self._finish(HTTPStatus.OK, file.data, file.media, headers, lambda: file.gzipped)

@@ -4,6 +4,8 @@ The page may lie below a path that only the browser knows, where another server 
 the index are written relative to the requested path: `../assets/…` for `/runs/a`.
 
 Where the server in front passes its own path on (`/bench/…`), it is cut off here.
+
+An address that leads nowhere is a page, too, for whoever reads pages; a program gets a problem.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import mimetypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
@@ -50,18 +52,19 @@ PAGE_POLICY = (
 _HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.\w+")
 _ADDRESS = re.compile(rb'((?:src|href)=")/')
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
-# How the page calls its own addresses (ui/src/router.ts): a reload of one gives the page again.
-_PAGES = frozenset({"", "runs", "compare", "judges", "label", "leaderboard", "login"})
+# How the page calls its own addresses (ui/src/app.tsx): a reload of one gives the page again.
+_PAGE = re.compile(rb"/(?:(?:runs|compare|judges|label|leaderboard|login)/?|runs/[^/]+)?")
 
 
 @dataclass(frozen=True)
 class File:
-    """A built file. `immutable`: its name has the hash of its content."""
+    """A built file. `immutable`: its name has the hash of its content. `is_there`: else it says that nothing is."""
 
     data: bytes
     media: str
     etag: str
     immutable: bool
+    is_there: bool = True
 
     @cached_property
     def gzipped(self) -> bytes:
@@ -75,23 +78,24 @@ class Pages:
     def __init__(self, folder: Path) -> None:
         self._files = {path.relative_to(folder).as_posix(): _read(path) for path in folder.rglob("*") if path.is_file()}
 
-    def find(self, path: str, raw_path: bytes) -> File:
+    def find(self, path: str, raw_path: bytes, accept: str = "") -> File:
         """The file of a path, or the page. `raw_path` is the path as the browser sent it, with its escapes.
 
-        Raises: ProblemError (404).
+        Where nothing is, a client that accepts HTML gets the page, which says so. Raises: ProblemError (404).
         """
         parts = path.strip("/").split("/")
         file = self._files.get("/".join(parts)) if all(_NAME.fullmatch(part) for part in parts) else None
-        if file is None and parts[0] in _PAGES:
-            file = self._files.get("index.html")
-            if file is None:
-                raise ProblemError(
-                    HTTPStatus.NOT_FOUND, "the page was not built into this installation; the API is at /api/v1"
-                )
-            file = _seen_from(file, raw_path)
-        if file is None:
+        if file is not None:
+            return file
+        is_page = _PAGE.fullmatch(raw_path) is not None
+        if not is_page and "text/html" not in accept.lower():
             raise ProblemError(HTTPStatus.NOT_FOUND, "there is no such address")
-        return file
+        index = self._files.get("index.html")
+        if index is None:
+            raise ProblemError(
+                HTTPStatus.NOT_FOUND, "the page was not built into this installation; the API is at /api/v1"
+            )
+        return replace(_seen_from(index, raw_path), is_there=is_page)
 
 
 def _seen_from(index: File, raw_path: bytes) -> File:

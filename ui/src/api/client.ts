@@ -96,3 +96,10 @@ async function problem(response: Response): Promise<ApiError> {
     typeof detail === "string" ? detail : null,
   );
 }
+
+/** Whether the server answers at all. */
+export const answers = (): Promise<boolean> =>
+  fetch(outer("/healthz"), { cache: "no-store" }).then(
+    (response) => response.ok,
+    () => false,
+  );

@@ -56,7 +56,7 @@ export default function LoginPage() {
 
 function NoLogin() {
   return (
-    <Empty title="No login is needed">
+    <Empty title="No login is needed" top>
       <p>
         This server answers its own machine alone, and asks nobody who they are. <Link to="/">All runs</Link>
       </p>

@@ -1,5 +1,6 @@
 import { useRef, type ReactNode, type RefObject } from "react";
 import type { Pages } from "../api/use-pages";
+import { CLOSE, KeyLine, MOVE, OPEN, SEARCH } from "./key-words";
 import { PanelPlace } from "./panel";
 import { Failed } from "./states";
 import { useLanding } from "./use-landing";
@@ -69,9 +70,7 @@ export function HowMany({ count, filtered }: { count: number | null; filtered: b
 
 /** The keys of such a list, for whoever has some. */
 export function ListKeys({ search = false }: { search?: boolean }) {
-  return (
-    <p className="small quiet keys">
-      <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes{search && <>, <kbd>/</kbd> searches</>}
-    </p>
-  );
+  return <KeyLine words={search ? [...FEW, SEARCH] : FEW} />;
 }
+
+const FEW = [MOVE, OPEN, CLOSE];

@@ -46,10 +46,11 @@ export function Wrong({ error }: { error: ApiError }) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children: ReactNode }) {
+/** Nothing to show, and what to do. `top`: it is all that the page has, so its title is the page's. */
+export function Empty({ title, children, top = false }: { title: string; children: ReactNode; top?: boolean }) {
   return (
     <div className="empty">
-      <h2>{title}</h2>
+      {top ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
   );

@@ -1,6 +1,7 @@
 import { useCallback, type RefObject } from "react";
 import type { Pages } from "../api/use-pages";
 import { placeOf, useQuery } from "../router";
+import { LIST_KEYS, SEARCHED_LIST_KEYS } from "./key-words";
 import { useKeys } from "./use-keys";
 import type { RowsHandle } from "./virtual-rows";
 
@@ -47,6 +48,6 @@ export function useOpened<T>(pages: Pages<T>, name: string, numberOf: (row: T) =
     Enter: () => chosen !== null && open(chosen),
     Escape: () => opened !== null && close(),
     "/": () => search?.current?.focus(),
-  });
+  }, search === undefined ? LIST_KEYS : SEARCHED_LIST_KEYS);
   return { chosen, opened, select, open, close, move };
 }

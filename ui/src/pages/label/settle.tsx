@@ -3,6 +3,7 @@ import type { Dispute } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { count } from "../../numbers";
 import { Failed, Loading } from "../../parts/states";
+import { MOVE } from "../../parts/key-words";
 import { useKeys } from "../../parts/use-keys";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
@@ -10,6 +11,7 @@ import { QuestionView, Said } from "./question";
 import { Results } from "./results";
 import { useLabelling } from "./use-labelling";
 
+const MOVE_KEYS = [MOVE];
 const LISTED = 100; // what is settled leaves the list, and others come up
 
 type Place = Pick<Dispute, "sample" | "field">;
@@ -41,7 +43,7 @@ export function Settle({ labels, labeller }: { labels: string; labeller: string 
   const question = step?.question ?? null;
   const at = question === null ? -1 : disputes.findIndex((one) => one.sample === question.sample && one.field === question.field);
   const move = (by: number) => open(disputes[Math.min(Math.max(at + by, 0), disputes.length - 1)]);
-  useKeys({ j: () => move(1), k: () => move(-1) });
+  useKeys({ j: () => move(1), k: () => move(-1) }, MOVE_KEYS);
 
   const failed = list.error ?? labelling.failed;
   if (failed !== null) return <Failed error={failed} again={list.error !== null ? list.again : again} what="list of disputes" />;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { address, errorOf, send, type ApiError } from "../../api/client";
 import type { LabelGiven, LabelStep } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { useKeys } from "../../parts/use-keys";
+import { useKeys, type KeyWords } from "../../parts/use-keys";
 
 interface Asked {
   labels: string;
@@ -29,6 +29,11 @@ export interface Labelling {
   give: (score: Score) => void;
   undo: () => void;
 }
+
+const OTHER_KEYS: readonly KeyWords[] = [
+  { keys: ["u"], does: "takes my last label back" },
+  { keys: ["n"], does: "goes to the note" },
+];
 
 // A key that is held down is pressed once: it must not label what nobody has read.
 const once = (act: () => void) => (event: KeyboardEvent) => {
@@ -76,6 +81,7 @@ export function useLabelling({ labels, labeller, adjudicate = false, sample, fie
     if (!busy && step !== null && step.n_given > 0) tell(send("POST /labels/{book}/undo", { book: labels }, { labeller, adjudicate }), "Your last label was taken back", onUndone);
   };
   const scores = (step?.question?.choices ?? []).flatMap(({ key, score }) => (key === null ? [] : [[key, once(() => give(score))] as const]));
-  useKeys({ ...Object.fromEntries(scores), u: once(undo), n: () => document.getElementById("note")?.focus() });
+  const giving = scores.length === 0 ? [] : [{ keys: scores.map(([key]) => key), does: "give the score beside the key" }];
+  useKeys({ ...Object.fromEntries(scores), u: once(undo), n: () => document.getElementById("note")?.focus() }, [...giving, ...OTHER_KEYS]);
   return { step, failed: next.error, again: next.again, refused, said, busy, note, setNote, give, undo };
 }

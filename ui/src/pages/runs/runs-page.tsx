@@ -6,12 +6,14 @@ import { Choice, SearchField } from "../../parts/fields";
 import { Tag } from "../../parts/chips";
 import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
+import { SEARCH } from "../../parts/key-words";
 import { useKeys } from "../../parts/use-keys";
 import { compareAddress, useQuery, valuesOf } from "../../router";
 import { RunsTable } from "./runs-table";
 import { useRuns } from "./use-runs";
 
 const MOST = 8;
+const SEARCH_KEYS = [SEARCH];
 const DECISIONS = [
   { value: "", text: "Any" },
   { value: "READY", text: "Ready" },
@@ -34,7 +36,7 @@ export function RunsPage() {
   const { runs, error, more, again } = useRuns({ ...filters, sort, order });
   const chosen = query.getAll("pick");
   const filtered = FILTERS.some((name) => filters[name] !== "");
-  useKeys({ "/": () => search.current?.focus() });
+  useKeys({ "/": () => search.current?.focus() }, SEARCH_KEYS);
 
   const pick = (runId: string, picked: boolean) =>
     change({ pick: picked ? [...chosen, runId].slice(0, MOST) : chosen.filter((one) => one !== runId) }, { replace: true });
