@@ -23,6 +23,14 @@ from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.numbers import DECIMALS, MOST_DECIMALS, NO_INTERVAL
 from benchbook.views.protocol.tables import LOCATED, RULES, SHORT_REASONS, STANDINGS
 from benchbook.views.rubric.words import FAIL_ENDINGS, FAIL_REASONS
+from benchbook.views.verdicts import (
+    ADJUSTMENT_WORDS,
+    BEST_SENTENCES,
+    RANK_WORDS,
+    TEST_WORDS,
+    VERDICT_SENTENCES,
+    VERDICT_WORDS,
+)
 from benchbook.views.words import AGGREGATES, OF_CRITERIA, VERDICTS
 
 SOURCE = Path(__file__).parent / "src"
@@ -126,6 +134,12 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "NO_INTERVAL": ("The same of a difference, short enough for a cell.", NO_INTERVAL),
     "SHORT_REASONS": ("The same of what judges were measured by.", SHORT_REASONS),
     "WARNINGS": ("What is to be said against a result.", WARNINGS),
+    "VERDICT_WORDS": ("What may be said of a run against another, in a cell: B is …", VERDICT_WORDS),
+    "VERDICT_SENTENCES": ("The same in a sentence, `{b}` and `{points}` filled in.", VERDICT_SENTENCES),
+    "TESTS": ("By what a p is found.", TEST_WORDS),
+    "ADJUSTMENTS": ("By what several p are adjusted.", ADJUSTMENT_WORDS),
+    "RANKS": ("What a run's rank says.", RANK_WORDS),
+    "BEST": ("Which of several ranked runs is the best, `{runs}` or `{reason}` filled in.", BEST_SENTENCES),
     "CLASSES": ("What became of an item (A11).", CLASS_WORDS),
     "HISTORIES": ("An item's way through the runs.", HISTORY_WORDS),
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from benchbook.text import visible
+from benchbook.views.verdicts import RANK_WORDS
 from talked import MARKUP
 from ui.making import HOSTILE, N_ITEMS, N_MANY
 
@@ -336,10 +337,27 @@ def test_verifying_says_what_can_not_be_computed_again(open_page: Open) -> None:
 
 def test_a_leaderboard_has_ranks_with_intervals(open_page: Open) -> None:
     page = open_page("/leaderboard")
-    board = page.get_by_role("region", name="Leaderboard")
-    expect(board.locator("tbody tr")).to_have_count(3)
-    expect(board.locator("tbody tr").first).to_contain_text("third-model")
+    expect(rows(page, "Leaderboard")).to_have_count(3)
+    expect(rows(page, "Leaderboard").first).to_contain_text("third-model")
+    expect(rows(page, "Leaderboard").first).to_contain_text(RANK_WORDS["best"])
+    expect(page.get_by_role("region", name="Ranks")).to_contain_text("Better than all others here: third.")
     expect(page.get_by_role("region", name="Curve over checkpoints")).to_be_visible()
+
+
+def test_runs_of_a_leaderboard_are_searched_put_in_order_and_compared_by_keyboard(open_page: Open) -> None:
+    page = open_page("/leaderboard?order=worst")
+    expect(rows(page, "Leaderboard").first).to_contain_text("base-model")
+    page.keyboard.press("/")
+    page.keyboard.type("ED")
+    expect(rows(page, "Leaderboard")).to_have_count(1)
+    expect(rows(page, "Leaderboard").first).to_contain_text("tuned-model")
+    page.goto(page.url.replace("text=ED", ""))
+    expect(rows(page, "Leaderboard")).to_have_count(3)
+    page.get_by_role("grid", name="Leaderboard").focus()
+    for key in ("j", "x", "j", "x"):
+        page.keyboard.press(key)
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(page).to_have_url(re.compile(r"/compare\?run=base&run=tuned$"))
 
 
 def test_a_long_list_ends_where_it_ends(open_page: Open) -> None:

@@ -8,6 +8,7 @@ import "./styles/rows.css";
 import "./styles/pages.css";
 import "./styles/frame.css";
 import "./styles/print.css";
+import "./styles/ranks.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

@@ -99,8 +99,13 @@ def common_items(runs: Sequence[ComparedRun]) -> tuple[polars.DataFrame, int]:
 
 
 RankStanding = Literal["best", "among_best", "behind", "alone", "not_told"]
-"""What a run's rank says. `best`: better than all others here; `among_best`: no other is shown to be better; `behind`:
+"""The meaning of a rank. `best`: better than all others here; `among_best`: no other is shown to be better; `behind`:
 another is; `alone`: it is the only run that is ranked; `not_told`: ranks can't be told apart here."""
+
+
+BestIs = Literal["one", "several", "none", "not_told"]
+"""Of two ranked runs or more: `one` is better than all others; `several` may be the best; `none`: no run scores above 0;
+`not_told`: ranks can't be told apart."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +155,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     n_pairs: int
     places: tuple[Place, ...]
     apart: tuple[Apart, ...] = ()
+    best: BestIs | None = None
     n_clusters: int | None = None
     reason: str | None = None
     warnings: tuple[str, ...] = ()
@@ -188,6 +194,7 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
         at = int(found.name)
         return _place(ranked[at], found, scores[at], _standing(found, n_best, len(ranked)))
 
+    places = tuple(map(place, ranking.runs))
     return Leaderboard(
         spec=every[0].measured[0],
         evalset=every[0].evalset,
@@ -200,7 +207,8 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
         reason=ranking.reason,
         warnings=ranking.warnings,
         apart=tuple(Apart(run=run.name, model=run.model, score=run.score, reason=why) for run, why in apart),
-        places=tuple(map(place, ranking.runs)),
+        places=places,
+        best=_best_of(places),
     )
 
 
@@ -247,6 +255,16 @@ def _standing(found: RankedRun, n_best: int, n_ranked: int) -> RankStanding:
     if n_best > 1:
         return "among_best"
     return "best" if n_ranked > 1 else "alone"
+
+
+def _best_of(places: Sequence[Place]) -> BestIs | None:
+    if len(places) < 2:
+        return None
+    if places[0].rank_low is None:
+        return "not_told"
+    if not places[0].score:
+        return "none"
+    return "one" if places[0].standing == "best" else "several"
 
 
 def _measured_words(*runs: Contender) -> list[str]:

@@ -24,7 +24,7 @@ from benchbook.evaluators.document import (
     Value,
     table,
 )
-from benchbook.statistics.ground import REASONS, WARNINGS
+from benchbook.statistics.ground import WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.html import html_page
@@ -72,10 +72,8 @@ def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
     if found.n_pairs:
         test, pairs = _RANK_TESTS.get(found.method, found.method), plural(found.n_pairs, "pair")
         yield f"A run ranks above another where that is shown: {pairs} of runs, by {test}, p by Holm over all of them."
-    if found.places and found.reason is not None:
-        yield f"Ranks are by the scores alone: {REASONS.get(found.reason, found.reason)}."
-    elif len(found.places) > 1:
-        yield best_sentence(found)
+    if (best := best_sentence(found)) is not None:
+        yield best
     if found.n_left_out:
         yield f"{plural(found.n_left_out, 'item')} left out: not every run has a score for them."
     if found.apart:

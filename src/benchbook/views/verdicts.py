@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbook.comparison.difference import Adjustment, Difference, Verdict
-from benchbook.comparison.leaderboard import Apart, Leaderboard, Place, RankStanding
+from benchbook.comparison.leaderboard import Apart, BestIs, Leaderboard, Place, RankStanding
+from benchbook.statistics.ground import REASONS
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
 
@@ -54,19 +55,24 @@ def rank_words(found: Place | Apart) -> str:
     return word if found.note is None else f"{word}; {one_line(found.note)}"
 
 
+BEST_SENTENCES: Mapping[BestIs, str] = {
+    "one": "Better than all others here: {runs}.",
+    "several": "Can't be told from one another, and the best is among them: {runs}.",
+    "none": "No run scores above 0 in any item: none of them is the best.",
+    "not_told": "Ranks are by the scores alone: {reason}.",
+}
 _MOST_NAMED = 10
 
 
-def best_sentence(found: Leaderboard) -> str:
-    """Which of several ranked runs is the best, or may be."""
-    best = [one for one in found.places if one.among_best]
-    if not best[0].score:
-        return "No run scores above 0 in any item: none of them is the best."
-    if len(best) == 1:
-        return f"Better than all others here: {shorten(best[0].run, 60)}."
-    named = ", ".join(shorten(one.run, 60) for one in best[:_MOST_NAMED])
+def best_sentence(found: Leaderboard) -> str | None:
+    """Which of several ranked runs is the best, or may be; None where there are no several."""
+    if found.best is None:
+        return None
+    best = [one.run for one in found.places if one.among_best]
+    named = ", ".join(shorten(one, 60) for one in best[:_MOST_NAMED])
     more = f" and {len(best) - _MOST_NAMED:,} more" if len(best) > _MOST_NAMED else ""
-    return f"Can't be told from one another, and the best is among them: {named}{more}."
+    reason = REASONS.get(found.reason or "", "they can't be tested")
+    return BEST_SENTENCES[found.best].format(runs=f"{named}{more}", reason=reason)
 
 
 def adjustment(found: Difference) -> str:

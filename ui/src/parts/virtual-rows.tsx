@@ -85,7 +85,8 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
         aria-busy={cells === null || undefined}
         className={`vrow${chosen ? " chosen" : ""}${cells === null ? " waiting" : ""}`}
         style={{ height: rowPx }}
-        onClick={() => {
+        onClick={(event) => {
+          if (event.target instanceof Element && event.target.closest("a, button, input, label") !== null) return;
           onSelect(place);
           onOpen?.(place);
         }}

@@ -1,19 +1,19 @@
 import type { Difference } from "../../api/types";
 import { IntervalBar } from "../../charts/interval";
 import { letterClass } from "./state";
-import { counted, words } from "../../format";
-import { count, limit, pEquals, points, show, signed, signedInterval } from "../../numbers";
+import { counted } from "../../format";
+import { count, limit, show, signed, signedInterval } from "../../numbers";
+import { pSentence, verdictSentence } from "../../verdicts";
 
 interface Props {
   title: string;
   found: Difference;
-  pHolm?: number | null; // adjusted for the other pairs
   a: string;
   b: string;
 }
 
 /** A score in both runs and the paired difference, with its interval, its n and its p. */
-export function DifferenceCard({ title, found, pHolm = null, a, b }: Props) {
+export function DifferenceCard({ title, found, a, b }: Props) {
   const tone = found.verdict === "better" ? "good" : found.verdict === "worse" ? "bad" : "none";
   const reach = Math.max(Math.abs(found.low ?? 0), Math.abs(found.high ?? 0), Math.abs(found.difference ?? 0), 0.02) * 1.15;
   return (
@@ -42,26 +42,9 @@ export function DifferenceCard({ title, found, pHolm = null, a, b }: Props) {
         <br />
         n = {counted(found.n, "item")}: {count(found.n_lost)} lost, {count(found.n_won)} won
         <br />
-        {pEquals(found.p)} <span>({words(found.test).toLowerCase()})</span>
-        {pHolm !== null && pHolm !== found.p && <>, Holm {pEquals(pHolm)}</>}
+        {pSentence(found)}
       </p>
-      <p className="small verdict">{verdict(found, a, b)}</p>
+      <p className="small verdict">{verdictSentence(found, b)}</p>
     </div>
   );
-}
-
-/** What may be said of `b`, in a sentence: by the p that is shown and the interval, as the server has it. */
-export function verdict(found: Difference, a: string, b: string): string {
-  switch (found.verdict) {
-    case "better":
-      return `${b} is better than ${a} on these items.`;
-    case "worse":
-      return `${b} is worse than ${a} on these items.`;
-    case "same":
-      return `No item differs: the same within ${points(found)}.`;
-    case "no_data":
-      return "Nothing can be said: no item is in both runs with a score.";
-    case "not_told":
-      return "Which is better can't be told.";
-  }
 }

@@ -1,14 +1,13 @@
 import type { Difference, Pair } from "../../api/types";
 import { counted, words } from "../../format";
-import { count, NOTHING, pValue, show, signed, signedInterval } from "../../numbers";
+import { count, pValue, show, signed, signedInterval } from "../../numbers";
 import { Notice } from "../../parts/states";
 import { Inline } from "../../text/model-text";
-import type { Kind } from "../../words";
+import { adjustment } from "../../verdicts";
+import { VERDICT_WORDS, type Kind } from "../../words";
 import { DifferenceCard } from "./difference";
 import { leafText } from "./leaves";
 import { CLASSES, className } from "./state";
-
-const IS = { better: "better", worse: "worse", same: "the same", not_told: "can't be told", no_data: NOTHING } as const;
 
 export const measuredWord = (name: string): string => (name === "spec" ? "Evaluator" : words(name));
 
@@ -45,7 +44,7 @@ export function Scores({ pair, a, b, title }: { pair: Pair; a: string; b: string
         {pair.n_left_out > 0 && `, ${count(pair.n_left_out)} left out: in one run only, with another expected answer, or without a score or an answer`}.
       </p>
       <div className="cards">
-        <DifferenceCard title={title} found={pair.score} pHolm={pair.p_holm} a={a} b={b} />
+        <DifferenceCard title={title} found={pair.score} a={a} b={b} />
         {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} a={a} b={b} />}
         {pair.containment !== null && (
           <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} a={a} b={b} />
@@ -93,12 +92,13 @@ function DifferenceHeads({ a, b }: { a: string; b: string }) {
       <th scope="col" className="number">{b}</th>
       <th scope="col" className="number">{b} − {a}</th>
       <th scope="col">95 % interval</th>
-      <th scope="col" className="number">adjusted p</th>
+      <th scope="col" className="number">p</th>
+      <th scope="col">{b} is</th>
     </>
   );
 }
 
-function DifferenceCells({ difference, kind, adjustedP }: { difference: Difference; kind: Kind; adjustedP: number | null }) {
+function DifferenceCells({ difference, kind }: { difference: Difference; kind: Kind }) {
   return (
     <>
       <td className="number">{count(difference.n)}</td>
@@ -106,7 +106,8 @@ function DifferenceCells({ difference, kind, adjustedP }: { difference: Differen
       <td className="number">{show(kind, difference.mean_b)}</td>
       <td className="number">{signed(difference.difference, kind)}</td>
       <td>{signedInterval(difference, kind)}</td>
-      <td className="number">{pValue(adjustedP)}</td>
+      <td className="number">{pValue(difference.p_adjusted)}</td>
+      <td>{VERDICT_WORDS[difference.verdict]}</td>
     </>
   );
 }
@@ -116,20 +117,18 @@ function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   return (
     <div className="table beside-score" tabIndex={0} role="region" aria-label="Differences beside the score">
       <table>
-        <caption>Beside the score; p adjusted for all of these, Holm</caption>
+        <caption>Beside the score; p {adjustment(pair.metrics[0]!.difference)}</caption>
         <thead>
           <tr>
             <th scope="col">Measured</th>
             <DifferenceHeads a={a} b={b} />
-            <th scope="col">{b} is</th>
           </tr>
         </thead>
         <tbody>
-          {pair.metrics.map(({ name, title, kind, difference, p_holm }) => (
+          {pair.metrics.map(({ name, title, kind, difference }) => (
             <tr key={name}>
               <th scope="row"><Inline text={title} /></th>
-              <DifferenceCells difference={difference} kind={kind} adjustedP={p_holm} />
-              <td>{IS[difference.verdict]}</td>
+              <DifferenceCells difference={difference} kind={kind} />
             </tr>
           ))}
         </tbody>
@@ -142,7 +141,7 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   return (
     <details className="slices">
       <summary>
-        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p adjusted for all of them, Tarone-Holm)</span>
+        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p {adjustment(pair.slices[0]!.difference)})</span>
       </summary>
       <div className="table" tabIndex={0} role="region" aria-label="Differences by slice">
         <table>
@@ -153,12 +152,12 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
             </tr>
           </thead>
           <tbody>
-            {pair.slices.map(({ field, value: name, difference, p_holm }) => (
+            {pair.slices.map(({ field, value: name, difference }) => (
               <tr key={`${field}/${name}`}>
                 <th scope="row">
                   <span className="quiet">{field}</span> <Inline text={name} />
                 </th>
-                <DifferenceCells difference={difference} kind="score" adjustedP={p_holm} />
+                <DifferenceCells difference={difference} kind="score" />
               </tr>
             ))}
           </tbody>

@@ -9,7 +9,7 @@ const HEIGHT = 260;
 const LEFT = 52;
 
 /** The runs' scores with their intervals, in the order they were started: a curve over checkpoints. */
-export function Checkpoints({ runs }: { runs: readonly RunRow[] }) {
+export function Checkpoints({ runs, more }: { runs: readonly RunRow[]; more: boolean }) {
   const found = runs.filter((run) => run.primary !== null);
   if (found.length < 2) return null;
   const models = found.map((run) => modelName(run.model_id));
@@ -25,7 +25,7 @@ export function Checkpoints({ runs }: { runs: readonly RunRow[] }) {
   return (
     <section className="part" aria-labelledby="checkpoints">
       <h2 id="checkpoints">Over checkpoints</h2>
-      <p className="small quiet">In the order in which the runs were started; each with its own 95 % interval.</p>
+      <p className="small quiet">In the order in which the runs were started; each with its own 95 % interval.{more && ` The first ${runs.length} of them; the table above has all.`}</p>
       <div className="chart-scroll" tabIndex={0} role="region" aria-label="Curve over checkpoints">
         <svg className="checkpoints" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={found.map((run, place) => `${visible(names[place]!)} ${show("score", run.primary)}`).join(", ")}>
           {ticks(y.low, y.high, 4).map((one) => (

@@ -1,18 +1,25 @@
 import type { Place } from "../../api/types";
+import { count } from "../../numbers";
+
+const WIDTH = 130;
+
+/** `3 to 12`: the ranks that a run may have. */
+export function rankInterval({ rank_low: low, rank_high: high }: Place): string {
+  if (low === null || high === null) return "no interval";
+  return low === high ? count(low) : `${count(low)} to ${count(high)}`;
+}
 
 /** A rank and the ranks it could be, among `n`. */
 export function RankBar({ place, n }: { place: Place; n: number }) {
-  const width = 160;
-  const at = (rank: number) => 8 + (n > 1 ? ((rank - 1) * (width - 16)) / (n - 1) : (width - 16) / 2);
-  const text = place.rank_low === null || place.rank_high === null ? "no interval" : place.rank_low === place.rank_high ? `${place.rank_low}` : `${place.rank_low} to ${place.rank_high}`;
+  const at = (rank: number) => 6 + (n > 1 ? ((rank - 1) * (WIDTH - 12)) / (n - 1) : (WIDTH - 12) / 2);
   return (
     <span className="rank-bar">
-      <svg width={width} height={16} viewBox={`0 0 ${width} 16`} aria-hidden="true">
-        <rect className="track" x={0} y={5} width={width} height={6} rx={3} />
-        {place.rank_low !== null && place.rank_high !== null && <rect className="interval" x={at(place.rank_low) - 3} y={5} width={at(place.rank_high) - at(place.rank_low) + 6} height={6} rx={3} />}
-        <circle className="value" cx={at(place.rank)} cy={8} r={4.5} />
+      <svg width={WIDTH} height={16} viewBox={`0 0 ${WIDTH} 16`} aria-hidden="true">
+        <rect className="track" x={0} y={5} width={WIDTH} height={6} rx={3} />
+        {place.rank_low !== null && place.rank_high !== null && <rect className="interval" x={at(place.rank_low) - 2} y={5} width={at(place.rank_high) - at(place.rank_low) + 4} height={6} rx={3} />}
+        <circle className="value" cx={at(place.rank)} cy={8} r={4} />
       </svg>
-      <span className="small">{text}</span>
+      <span className="small">{rankInterval(place)}</span>
     </span>
   );
 }

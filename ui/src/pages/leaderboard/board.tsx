@@ -1,0 +1,138 @@
+import { useMemo, useRef } from "react";
+import type { Apart, Leaderboard, Place } from "../../api/types";
+import { counted, modelName } from "../../format";
+import { count, limit, NOTHING, pValue, sentence, show } from "../../numbers";
+import { Choice, SearchField } from "../../parts/fields";
+import { Link } from "../../parts/link";
+import { useKeys } from "../../parts/use-keys";
+import { useMedia } from "../../parts/use-media";
+import { VirtualRows } from "../../parts/virtual-rows";
+import { compareAddress, navigate, placeOf, runAddress, useQuery } from "../../router";
+import { Inline } from "../../text/model-text";
+import { rankWords } from "../../verdicts";
+import { BEST, REASONS } from "../../words";
+import { listed, ORDERS, type Entry } from "./entries";
+import { RankBar, rankInterval } from "./rank-bar";
+
+const MOST = 8; // runs that are compared at once
+const COLUMNS = [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: "Score", className: "number" }, { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
+const NARROW = [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: "Score", className: "number" }];
+const ignore = () => undefined; // all rows are at hand
+
+/** All runs of a leaderboard: searched, put in order, and chosen to be compared. */
+export function Board({ board }: { board: Leaderboard }) {
+  const [query, change] = useQuery();
+  const search = useRef<HTMLInputElement>(null);
+  const narrow = useMedia("(max-width: 46rem)");
+  const text = query.get("text") ?? "";
+  const order = ORDERS.some((one) => one.value === query.get("order")) ? query.get("order")! : "";
+  const found = useMemo(() => listed(board, text, order), [board, text, order]);
+  const chosen = query.getAll("pick");
+  const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST) : chosen.filter((one) => one !== run) }, { replace: true });
+  const selected = placeOf(query.get("at"));
+  const at = selected === null ? undefined : found[selected]?.run;
+  useKeys({ "/": () => search.current?.focus(), x: () => at !== undefined && (chosen.includes(at) || chosen.length < MOST) && pick(at, !chosen.includes(at)) });
+  return (
+    <section className="board" aria-label="Ranks">
+      <Best board={board} />
+      <p className="small quiet">
+        {counted(board.places.length, "run")} ranked over {counted(board.n_items, "item")} that each of them has a score for{board.n_left_out > 0 && `, ${counted(board.n_left_out, "other")} left out`}
+        {board.apart.length > 0 && `; ${counted(board.apart.length, "run")} not ranked`}. Rank intervals hold all at once with {limit("rate", board.confidence)} confidence; p is against the best, adjusted for all {count(board.n_pairs)} pairs of runs.
+      </p>
+      <form className="filters" role="search" aria-label="Leaderboard" onSubmit={(event) => event.preventDefault()}>
+        <SearchField label="Search (press /)" inputRef={search} value={text} placeholder="run, model" onChange={(wanted) => change({ text: wanted, at: null }, { replace: true })} />
+        <Choice label="Order" value={order} options={ORDERS} onChange={(by) => change({ order: by, at: null })} />
+        <Chosen chosen={chosen} best={board.places.filter((place) => place.among_best)} onClear={() => change({ pick: null }, { replace: true })} />
+      </form>
+      <p className="small quiet keys"><kbd>j</kbd> <kbd>k</kbd> move, <kbd>x</kbd> picks, <kbd>Enter</kbd> opens, <kbd>/</kbd> searches</p>
+      <p className="small quiet" role="status">{found.length < board.places.length + board.apart.length ? `${count(found.length)} fit` : ""}</p>
+      {found.length === 0 ? (
+        <p className="nothing">No run fits. Search for less.</p>
+      ) : (
+        <VirtualRows
+          key={`${text} ${order}`}
+          label="Leaderboard"
+          columns={narrow ? NARROW : COLUMNS}
+          count={found.length}
+          rowPx={narrow ? 84 : 56}
+          selected={selected}
+          onSelect={(row) => change({ at: String(row) }, { replace: true })}
+          onOpen={(row) => navigate(runAddress(found[row]!.run))}
+          onShown={ignore}
+          row={(row) => <Cells found={found[row]!} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Which run is the best, or how many may be: the first three by name. */
+function Best({ board }: { board: Leaderboard }) {
+  if (board.best === null) return null;
+  const best = board.places.filter((place) => place.among_best);
+  const [before = "", after = ""] = BEST[board.best].replace("{reason}", () => sentence(REASONS, board.reason ?? "")).split("{runs}");
+  return (
+    <p className="strong">
+      {before}
+      {BEST[board.best].includes("{runs}") && best.slice(0, 3).map((place, at) => (
+        <span key={place.run}>{at > 0 && ", "}<Inline text={place.run} /></span>
+      ))}
+      {BEST[board.best].includes("{runs}") && best.length > 3 && ` and ${count(best.length - 3)} more`}
+      {after}
+    </p>
+  );
+}
+
+function Chosen({ chosen, best, onClear }: { chosen: readonly string[]; best: readonly Place[]; onClear: () => void }) {
+  if (chosen.length === 0 && best.length >= 2 && best.length <= MOST) {
+    return <div className="actions"><Link to={compareAddress(best.map((place) => place.run))} className="button">Compare those that may be the best</Link></div>;
+  }
+  return (
+    <div className="actions">
+      <span className="quiet" role="status">{chosen.length === 0 ? "Choose two to eight to compare." : `${chosen.length} chosen`}</span>
+      {chosen.length > 0 && <button type="button" className="plain" onClick={onClear}>Clear</button>}
+      {chosen.length >= 2 && <Link to={compareAddress(chosen)} className="button primary">{`Compare ${chosen.length} runs`}</Link>}
+    </div>
+  );
+}
+
+interface CellsProps {
+  found: Entry;
+  n: number;
+  narrow: boolean;
+  chosen: readonly string[];
+  onPick: (run: string, picked: boolean) => void;
+}
+
+function Cells({ found, n, narrow, chosen, onPick }: CellsProps) {
+  const picked = chosen.includes(found.run);
+  const ranked = "rank" in found ? found : null;
+  return (
+    <>
+      <div role="gridcell">
+        <input type="checkbox" aria-label={`Compare ${found.run}`} checked={picked} disabled={!picked && chosen.length >= MOST} onChange={(event) => onPick(found.run, event.target.checked)} />
+      </div>
+      <div role="gridcell" className="number rank">{ranked === null ? NOTHING : count(ranked.rank)}</div>
+      <div role="gridcell">
+        <Link to={runAddress(found.run)} className="name"><Inline text={modelName(found.model)} /></Link>
+        <span className="small quiet name"><Inline text={found.run} /></span>
+        {narrow && <Is found={found} />}
+      </div>
+      <div role="gridcell" className="number">
+        {show("score", found.score)}
+        {narrow && <div className="small quiet">{ranked !== null && rankInterval(ranked)}</div>}
+      </div>
+      {!narrow && (
+        <>
+          <div role="gridcell">{ranked === null ? <span className="small quiet">{NOTHING}</span> : <RankBar place={ranked} n={n} />}</div>
+          <div role="gridcell" className="number">{pValue(ranked?.p_against_best ?? null)}</div>
+          <div role="gridcell"><Is found={found} /></div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Is({ found }: { found: Place | Apart }) {
+  return <span className="small col-is"><Inline text={rankWords(found)} /></span>;
+}
