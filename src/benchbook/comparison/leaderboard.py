@@ -104,7 +104,7 @@ another is; `alone`: it is the only run that is ranked; `not_told`: ranks can't 
 
 
 BestIs = Literal["one", "several", "none", "not_told"]
-"""Of two ranked runs or more: `one` is better than all others; `several` may be the best; `none`: no run scores above 0;
+"""Of two ranked runs or more: `one` is better than all others; `several` may be the best; `none` scores above 0;
 `not_told`: ranks can't be told apart."""
 
 
