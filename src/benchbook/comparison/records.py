@@ -111,6 +111,15 @@ def compared_part(record: Record, evaluator: Evaluator, first: int, end: int) ->
     return compared_items(part, evaluator, manifest_of(record))
 
 
+def samples_of(record: Record, evaluator: Evaluator) -> polars.DataFrame:
+    """The samples of a run, with the columns that comparisons need.
+
+    Raises: as `compared_run`.
+    """
+    check_whole(record)
+    return _scanned(record, evaluator, lambda rows: rows)
+
+
 def training_loss(record: Record) -> Curve | None:
     """The loss that the run's trainer logged; None where the record has no training metrics, or no loss among them.
 

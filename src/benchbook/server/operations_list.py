@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.catalog.totals import FilterValues
 from benchbook.comparison.leaderboard import Leaderboard
+from benchbook.comparison.run_slices import RunSlices
 from benchbook.evaluators.registry import derived_types
 from benchbook.record.marks import MarksChange
 from benchbook.server import (
@@ -132,6 +133,11 @@ OPERATIONS: tuple[Operation, ...] = (
         method="GET", path=f"{_API}/runs/{{run_id}}/criteria", name="getCriteria",
         summary="What its answers are scored by, each on its scale.", handler=runs.get_criteria,
         answers=(runs.CriteriaOfRun,),
+    ),
+    Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/slices", name="getSlices",
+        summary="Its score and passes by section, category and difficulty, with intervals.", handler=runs.get_slices,
+        answers=(RunSlices,), heavy=True,
     ),
     Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/panel", name="getPanel",

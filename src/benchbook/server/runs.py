@@ -14,6 +14,7 @@ from msgspec import structs
 from benchbook.catalog.queries import IndexedRun, IndexedRunsPage, list_runs
 from benchbook.catalog.run_filters import RunFilter
 from benchbook.comparison.comparable import compared_as, why_never
+from benchbook.comparison.run_slices import RunSlices, run_slices
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.document import Opening
 from benchbook.evaluators.exact import as_float
@@ -242,6 +243,13 @@ class CriterionOfRun(msgspec.Struct, frozen=True, kw_only=True):
 
 class CriteriaOfRun(msgspec.Struct, frozen=True, kw_only=True):
     criteria: tuple[CriterionOfRun, ...]
+
+
+def get_slices(call: Request) -> RunSlices:
+    found = call.services.finished(call.path["run_id"])
+    call.is_of(found.state_id, "slices")
+    key = ("slices", found.name)
+    return call.services.kept.get(key, lambda: run_slices(found.record), lambda made: 1_000 * (1 + len(made.slices)))
 
 
 def get_criteria(call: Request) -> CriteriaOfRun:

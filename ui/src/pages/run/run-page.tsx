@@ -84,7 +84,7 @@ export default function RunPage({ id }: { id: string }) {
       <Gates decision={decision.data} />
       {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} criteria={criteria} />}
       <Distributions aggregates={aggregates.data} criteria={criteria} />
-      <Slices aggregates={aggregates.data} />
+      {!protocol && done && <Slices id={id} />}
       {row.loss !== null && <Loss runs={runs} known={{ [id]: row }} />}
       {!protocol && done && <Samples id={id} judged={row.evaluator_model_id !== null} log={log} whys={unscoredOptions(aggregates.data)} />}
       {manifest.data !== null && (

@@ -1,45 +1,46 @@
-import type { Aggregates } from "../../api/client";
+import { address } from "../../api/client";
+import type { Interval, RunSlice } from "../../api/types";
+import { useResource } from "../../api/use-resource";
 import { IntervalBar } from "../../charts/interval";
 import { words } from "../../format";
-import { count, show } from "../../numbers";
+import { count, interval, limit, show } from "../../numbers";
+import { Failed } from "../../parts/states";
 import { Inline } from "../../text/model-text";
 
-interface SliceLine {
-  field: string;
-  name: string | null; // of the items that name none
-  n: number;
-  score: number | null;
-  passRate?: number | null; // of a judged run
-  predicted?: number; // of a run of predictions: how many items have one
-}
-
-/** How the run did by section, category and difficulty. */
-export function Slices({ aggregates }: { aggregates: Aggregates | null }) {
-  const lines = slicesOf(aggregates);
-  if (lines.length === 0) return null;
-  const graded = lines.some((line) => line.passRate !== undefined);
+/** How the run did by section, category and difficulty, each with its n and its interval. */
+export function Slices({ id }: { id: string }) {
+  const found = useResource(address("/runs/{run_id}/slices", { run_id: id }));
+  if (found.error !== null) return <Failed error={found.error} again={found.again} what="slices" />;
+  if (found.data === null || found.data.slices.length === 0) return null;
+  const { slices, is_graded: graded, confidence } = found.data;
+  const lacking = slices.some((one) => one.n_unanswered > 0);
   return (
     <section className="part" aria-labelledby="slices">
       <h2 id="slices">Slices</h2>
+      <p className="small quiet">Each with its own {limit("rate", confidence)} interval; n are the samples that a number is of.</p>
       <div className="table" tabIndex={0} role="region" aria-label="Scores by slice">
-        <table>
+        <table className="slices">
           <thead>
             <tr>
               <th scope="col">Slice</th>
+              <th scope="col" className="number">{graded ? "Mean score" : "Score"}</th>
               <th scope="col" className="number">n</th>
-              <th scope="col" className="number">Mean score</th>
-              <th scope="col"><span className="unseen">Mean score, drawn</span></th>
-              <th scope="col" className="number">{graded ? "Pass rate" : "With a prediction"}</th>
+              <th scope="col">Its interval</th>
+              {graded && <th scope="col" className="number">Pass</th>}
+              {graded && <th scope="col">Interval of the pass rate</th>}
+              {lacking && <th scope="col" className="number">Not answered</th>}
             </tr>
           </thead>
           <tbody>
-            {lines.map((line) => (
-              <tr key={`${line.field}/${line.name ?? ""}`}>
-                <th scope="row"><span className="quiet">{words(line.field)}</span> {line.name === null ? <span className="quiet">– (none named)</span> : <Inline text={line.name} />}</th>
-                <td className="number">{count(line.n)}</td>
-                <td className="number">{show("score", line.score)}</td>
-                <td><IntervalBar value={line.score} low={null} high={null} label={`${show("score", line.score)} of 1`} /></td>
-                <td className="number">{graded ? show("rate", line.passRate) : count(line.predicted)}</td>
+            {slices.map((one) => (
+              <tr key={`${one.field}/${one.value ?? ""}`}>
+                <th scope="row"><span className="quiet">{words(one.field)}</span> {one.value === null ? <span className="quiet">– (none named)</span> : <Inline text={one.value} />}</th>
+                <td className="number">{show("score", one.score)}</td>
+                <td className="number">{count(one.n_scored)}</td>
+                <td><Drawn value={one.score} found={one.score_interval} kind="score" /></td>
+                {graded && <td className="number">{passes(one)}</td>}
+                {graded && <td><Drawn value={one.pass_rate} found={one.pass_interval} kind="rate" /></td>}
+                {lacking && <td className="number">{count(one.n_unanswered)}</td>}
               </tr>
             ))}
           </tbody>
@@ -49,12 +50,14 @@ export function Slices({ aggregates }: { aggregates: Aggregates | null }) {
   );
 }
 
-/** A slice for each value. Where no item names one, there is nothing to tell apart. */
-export function slicesOf(found: Aggregates | null): SliceLine[] {
-  if (found === null) return [];
-  if ("slices" in found) return found.slices.map((one) => ({ field: one.field, name: one.value, n: one.n_scored, score: one.aggregate_score, passRate: one.pass_rate }));
-  if (!("misses" in found)) return [];
-  return (["section", "category", "difficulty"] as const)
-    .filter((field) => found[field].some((one) => one.value !== null))
-    .flatMap((field) => found[field].map((one) => ({ field, name: one.value, n: one.n_items, score: one.mean, predicted: one.n_scored })));
+/** `33.3 %, 2 of 6`: a share with what it is a share of. */
+export const passes = ({ pass_rate: rate, n_passed: k, n_samples: n }: Pick<RunSlice, "pass_rate" | "n_passed" | "n_samples">): string => (rate === null ? show("rate", rate) : `${show("rate", rate)}, ${count(k)} of ${count(n)}`);
+
+function Drawn({ value, found, kind }: { value: number | null; found: Interval | null; kind: "score" | "rate" }) {
+  return (
+    <span className="drawn">
+      <IntervalBar value={value} low={found?.low ?? null} high={found?.high ?? null} label={`${show(kind, value)} of ${show(kind, 1)}`} />
+      <span className="small">{interval(kind, found, true)}</span>
+    </span>
+  );
 }
