@@ -68,7 +68,7 @@ def make_records(folder: Path) -> None:
     ]  # fmt: skip
     items[1]["prompt"] = f"{HOSTILE[0]} {HOSTILE[5]} What is 1 + 1?"
     evalset = _lines(folder / "sums.jsonl", items)
-    for run, wrong_below, losses in (("base", 40, 300), ("tuned", 25, 200), ("third", 10, 0)):
+    for run, wrong_below, losses in (("base", 40, 200), ("tuned", 25, 300), ("third", 10, 0)):
         _scored(folder, evalset, run, wrong_below, losses)
     judged = judged_run(folder, [(2, 2), (2, 1), (0, 0), (1, 2), None, (2, 2)], run_id="judged")
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)

@@ -221,7 +221,7 @@ def test_three_runs_have_histories(open_page: Open) -> None:
     expect(rows(page, "Items over the runs").first).to_contain_text("Learned")
     says(page, history=["learned"])
     page.get_by_role("button", name="Take B away").click()
-    expect(page.get_by_role("list", name="Compared runs").get_by_role("listitem")).to_have_count(3)  # two, and “Add”
+    expect(page.get_by_role("table", name="Runs by Score").get_by_role("row")).to_have_count(3)  # two, and the head
 
 
 def test_a_run_shows_gates_samples_and_that_it_holds(open_page: Open) -> None:

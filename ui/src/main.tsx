@@ -9,6 +9,7 @@ import "./styles/pages.css";
 import "./styles/frame.css";
 import "./styles/print.css";
 import "./styles/ranks.css";
+import "./styles/compare.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

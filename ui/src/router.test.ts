@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { comparedRuns, filtersOf } from "./pages/compare/state";
+import { filtersOf } from "./pages/compare/state";
 import { backFromLogin, changedQuery, compareAddress, placeOf, runAddress } from "./router";
 
 it.each([
@@ -25,19 +25,6 @@ it.each([
   ["runs", "/"],
   ["/login?to=%2Flogin", "/"],
 ])("a login for %j leads back to %j", (to, wanted) => expect(backFromLogin(to)).toBe(wanted));
-
-it("runs are compared once each, eight at most", () => {
-  expect(comparedRuns(new URLSearchParams("run=a&run=a&run=b")).runs).toEqual(["a", "b"]);
-  expect(comparedRuns(new URLSearchParams("abcdefghij".replace(/./g, "run=$&&"))).runs).toHaveLength(8);
-});
-
-it.each([
-  ["", 1],
-  ["b=2", 2],
-  ["b=9", 1],
-  ["b=-1", 1],
-  ["b=x", 1],
-])("which run is held against the first: %j", (more, wanted) => expect(comparedRuns(new URLSearchParams(`run=a&run=b&run=c&${more}`)).b).toBe(wanted));
 
 it.each([
   ["3", 3],

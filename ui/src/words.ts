@@ -76,6 +76,12 @@ export const MISS_REASONS = {
   unanswered: "unanswered when the run was ended",
 } as const;
 
+/** What an expected answer is a part of where it stands in a text. */
+export const WITHIN = {
+  number: "inside a longer number",
+  word: "inside a longer word",
+} as const;
+
 /** What is said of a run itself, and not of its score (A3). */
 export const VERDICTS = {
   pass: "completed",
@@ -98,6 +104,7 @@ export const REASONS = {
   one_repeat: "one repeat alone says nothing about how much repeats differ",
   too_many_values: "too many distinct values for an interval by resampling",
   no_difference: "no number of items can show a difference of nothing",
+  too_many_runs: "of more than 4,000 runs no two are told apart: rank fewer",
 } as const;
 
 /** The same of a difference, short enough for a cell. */
@@ -130,6 +137,55 @@ export const WARNINGS = {
   clusters_ignored: "this test takes pairs as independent; the clustered interval does not",
   bounds_crossed: "the bounds would cross: the mean drifts, or chance had its rare day; they stay where they were",
   negative_component: "the variance between items came out below 0 and was set to 0",
+} as const;
+
+/** What may be said of a run against another, in a cell: B is … */
+export const VERDICT_WORDS = {
+  better: "better",
+  worse: "worse",
+  same: "the same",
+  not_told: "can't be told",
+  no_data: "–",
+} as const;
+
+/** The same in a sentence, `{b}` and `{points}` filled in. */
+export const VERDICT_SENTENCES = {
+  better: "{b} is better.",
+  worse: "{b} is worse.",
+  same: "No item differs: the same within {points}.",
+  not_told: "Which is better can't be told.",
+  no_data: "Nothing can be said: no item is in both runs with a score.",
+} as const;
+
+/** By what a p is found. */
+export const TESTS = {
+  mcnemar_mid_p: "McNemar's test, mid-p",
+  sign_flip_exact: "sign flips, all of them",
+  sign_flip_draws: "sign flips, drawn",
+  t: "t",
+} as const;
+
+/** By what several p are adjusted. */
+export const ADJUSTMENTS = {
+  holm: "Holm",
+  tarone_holm: "Tarone-Holm",
+} as const;
+
+/** What a run's rank says. */
+export const RANKS = {
+  best: "better than all others",
+  among_best: "may be the best",
+  behind: "not the best",
+  alone: "the only run ranked",
+  not_told: "can't be told",
+} as const;
+
+/** Which of several ranked runs is the best, `{runs}` or `{reason}` filled in. */
+export const BEST = {
+  one: "Better than all others here: {runs}.",
+  several: "Can't be told from one another, and the best is among them: {runs}.",
+  none: "No run scores above 0 in any item: none of them is the best.",
+  not_told: "Ranks are by the scores alone: {reason}.",
 } as const;
 
 /** What became of an item (A11). */
@@ -167,6 +223,17 @@ export const STANDINGS = {
   usable: "can be used",
   not_usable: "can not be used",
   too_few: "too few evaluations to say",
+} as const;
+
+/** Why two runs can't be compared. */
+export const NOT_COMPARED = {
+  other_scorer: "{a} was scored under {spec_a}, {b} under {spec_b}: their scores answer different questions; compare runs of one scorer",
+} as const;
+
+/** Why a run is the baseline, where nobody chose one. */
+export const BASELINE_RULES = {
+  step: "it has the lowest training step",
+  start: "it was started first",
 } as const;
 
 /** A rule for judges, and how its limit is written; `{points}` are those of the protocol. */

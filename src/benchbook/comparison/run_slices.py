@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.comparison.compared import MOST_SLICES
+from benchbook.comparison.slices import MOST_SLICES
 from benchbook.comparison.items import GROUPINGS, compared_columns, unanswered_why
 from benchbook.comparison.records import manifest_of, samples_of
 from benchbook.evaluators.answers.scorecard import CONFIDENCE

@@ -48,6 +48,24 @@ export interface Agreement {
   seed: number | null;
 }
 
+/** A config in the folder of inputs. `config` is what `POST /runs` takes; `problem` says why it would refuse it. */
+export interface AllowedConfig {
+  name: string;
+  spec: string | null;
+  evalset: string | null;
+  model: string | null;
+  judges: string[];
+  config: Record<string, unknown>;
+  problem: string | null;
+}
+
+/** `asks` says whom runs may ask, and `why_none` why there is no config to choose. */
+export interface AllowedConfigs {
+  configs: AllowedConfig[];
+  asks: string;
+  why_none: string | null;
+}
+
 /** Everything that is computed from an experiment's rows. The same rows give the same analysis, in any order. */
 export interface Analysis {
   confidence: number;
@@ -83,7 +101,35 @@ export interface AnswerCard {
   criteria: CriterionTrial[];
 }
 
-/** A run that is not ranked, since it failed as a whole or has no score at all; `score` is what it came to. */
+/**
+ * One run's answer to the item; of several repeats the first, with the scores of all. `sample` is null where the
+ * run has no such item.
+ *
+ * `segments` are the answer's text against that of the first run named, word by word: null for the first itself, and
+ * where either has no text. `quoted_turn` is the number that the judge's quotes name the answer by, in a conversation.
+ */
+export interface AnswerOfRun {
+  run: string;
+  sample: number | null;
+  n_samples: number;
+  text: string | null;
+  score: number | null;
+  passed: boolean | null;
+  contained: boolean | null;
+  unanswered_why: string | null;
+  reasons: string[];
+  numbers: NumberOfAnswer[];
+  expected_at: PlaceOfExpected[];
+  segments: Segment[] | null;
+  judged: JudgedWords | null;
+  quoted_turn: number | null;
+  rationale: string | null;
+}
+
+/**
+ * A run that is not ranked: it failed as a whole, has not come to its end, or has no score. `score` is what it
+ * came to.
+ */
 export interface Apart {
   run: string;
   model: string | null;
@@ -306,16 +352,45 @@ export interface ChecksManifest {
   evaluator: string;
 }
 
+/** The claim that was shown of one gate, and after how many items; `open` where none was. */
+export interface ClaimOfGate {
+  aggregate: string;
+  claim: "fails" | "holds" | "open";
+  after_items: number | null;
+}
+
 export interface ColumnWords {
   name: string;
   number: boolean;
 }
 
-/** Two to eight runs, the later ones against the first. `leaderboard` is null where they are over several sets. */
+/**
+ * Two to twenty runs, the others against the `baseline`. `leaderboard` is null where they are over several sets.
+ *
+ * `rows` are the runs by `metric`, in the order asked for; `metrics` are all that they can be shown by. Ranks are over
+ * the `n_ranked` items that every run has; `unranked` says why there are none.
+ */
 export interface ComparedSet {
   runs: string[];
   pairs: Pair[];
   leaderboard: Leaderboard | null;
+  baseline: string;
+  metric: string;
+  metrics: MetricOption[];
+  rows: RunByMetric[];
+  n_ranked: number | null;
+  unranked: string | null;
+}
+
+/** All that a run from a config would ask, before anything is. `most_cost_usd` is null where no price is set. */
+export interface ConfigForecast {
+  name: string;
+  asked: string[];
+  samples: number;
+  calls: number;
+  most_cost_usd: number | null;
+  max_cost_usd: number | null;
+  warnings: string[];
 }
 
 /** A diagnosis in both runs: the expected answer is the text, or stands inside it. It is never the score. */
@@ -325,6 +400,7 @@ export interface ContainmentCounts {
   n_lost: number;
   n_won: number;
   difference: Difference;
+  p_holm: number | null;
 }
 
 /**
@@ -595,6 +671,9 @@ export interface Difference {
   reason: string | null;
   warnings: string[];
   not_worse: NotWorse | null;
+  p_adjusted: number | null;
+  n_tests: number;
+  adjusted_by: "holm" | "tarone_holm" | null;
 }
 
 /** One thing that judges score, by a whole number from `lowest` to `highest`. */
@@ -649,7 +728,7 @@ export interface EarlyStop {
   error: number;
   seed: number;
   method: string;
-  gates: GateClaim[];
+  gates: ClaimOfGate[];
   n_samples_counted: number;
   n_samples_after: number;
   n_samples_not_asked: number;
@@ -686,6 +765,7 @@ export interface EvalSetList {
 export interface EvalSetSummary {
   dataset_sha256: string;
   dataset_id: string | null;
+  dataset_name: string;
   spec: string;
   spec_sha256: string | null;
   n_runs: number;
@@ -780,6 +860,13 @@ export interface ExperimentList {
   experiments: JudgesOfRun[];
 }
 
+/** Calls that brought no answer, by cause; `detail` is what the last of them said. Most are asked again. */
+export interface FailedCalls {
+  cause: string;
+  n: number;
+  detail: string;
+}
+
 /** One criterion of the judge against people. `confusion[people][judge]` counts samples. */
 export interface FieldTrial {
   field: string;
@@ -787,6 +874,22 @@ export interface FieldTrial {
   confusion: Record<string, Record<string, number>>;
   agreement: Record<string, Agreement>;
   bias: Bias;
+}
+
+/** A value that runs have, and how many. */
+export interface FilterValue {
+  value: string;
+  n_runs: number;
+}
+
+/** The values that runs have, by code point; of very many the most used. */
+export interface FilterValues {
+  models: FilterValue[];
+  judges: FilterValue[];
+  eval_sets: FilterValue[];
+  decisions: FilterValue[];
+  tags: FilterValue[];
+  n_archived: number;
 }
 
 /** One thing that is not as it was written. `line` counts from 1; null: the file as a whole. */
@@ -818,13 +921,6 @@ export interface Gate {
   claim?: "fails" | "holds" | "open";
 }
 
-/** The claim that was shown of one gate, and after how many items; `open` where none was. */
-export interface GateClaim {
-  aggregate: string;
-  claim: "fails" | "holds" | "open";
-  after_items: number | null;
-}
-
 /** A gate's rule, its value (never rounded onto the limit), whether it holds (`text`), and how firmly. */
 export interface GateWords {
   label: string;
@@ -851,9 +947,13 @@ export interface HistoryPage {
   next_cursor: string | null;
 }
 
-/** An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`. */
+/**
+ * An item's history over the runs; `marks` has a 1 or 0 for each run, such as `0011`. `item` is the item's position
+ * in the list of the first two runs.
+ */
 export interface HistoryRow {
   position: number;
+  item: number | null;
   item_id: string;
   section: string | null;
   category: string | null;
@@ -986,6 +1086,16 @@ export interface ImportedScorer {
   is_rate: boolean;
 }
 
+/**
+ * How far a server that was started lately is with its first look through the folder: until it is over, lists are
+ * not whole. All is null once it is. `total` is null, too, while the folder is being listed.
+ */
+export interface Indexing {
+  done: number | null;
+  total: number | null;
+  words: string | null;
+}
+
 /** A confidence interval; a bound is null where nothing can be said, and `reason` says why. */
 export interface Interval {
   low: number | null;
@@ -1005,7 +1115,30 @@ export interface ItemAgreement {
   same_passed: number;
 }
 
-/** One item, whole. `segments` are the two texts compared word by word; null where one is missing. */
+/**
+ * A bin of numbers, from `start` to `end`; a single number where they are the same. `low` and `high` are the least
+ * and the greatest that occur in it, null in an empty one: as a filter, they give exactly the items of the bin.
+ */
+export interface ItemBin {
+  start: number;
+  end: number;
+  low: number | null;
+  high: number | null;
+  n: number;
+}
+
+/** `n` items lie in this bin of A and that bin of B, by their places. */
+export interface ItemCell {
+  a: number;
+  b: number;
+  n: number;
+}
+
+/**
+ * One item, whole. `segments` are the first two texts compared word by word; null where one is missing.
+ *
+ * `answers` are those of all runs that were named, in their order.
+ */
 export interface ItemDetail {
   position: number;
   class: "expected_changed" | "improved" | "only_in_a" | "only_in_b" | "regressed" | "same_correct" | "same_wrong";
@@ -1019,18 +1152,40 @@ export interface ItemDetail {
   text_b: string | null;
   score_a: number | null;
   score_b: number | null;
+  difference: number | null;
   miss_reason_a: string | null;
   miss_reason_b: string | null;
+  contained_a: boolean | null;
+  contained_b: boolean | null;
   text_changed: boolean;
+  metrics_a: Record<string, number | null>;
+  metrics_b: Record<string, number | null>;
   item_id_b: string | null;
   context: string | null;
   expected_b: string | null;
   sample_a: number | null;
   sample_b: number | null;
   segments: Segment[] | null;
+  answers: AnswerOfRun[];
 }
 
-/** A row of the item table. Texts are cut; `ItemDetail` has them whole. */
+/** How many items B lost or won by one number, of those that are compared. */
+export interface ItemMoves {
+  metric: string;
+  title: string;
+  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
+  higher_is_better: boolean;
+  lost: number;
+  won: number;
+  same: number;
+}
+
+/**
+ * A row of the item table. Texts are cut; `ItemDetail` has them whole.
+ *
+ * `contained_a` and `contained_b` are the diagnosis of the expected answer in the text, null without a score or where
+ * the evaluator has none. `metrics_a` and `metrics_b` are what else both runs measured, by its name.
+ */
 export interface ItemRow {
   position: number;
   class: "expected_changed" | "improved" | "only_in_a" | "only_in_b" | "regressed" | "same_correct" | "same_wrong";
@@ -1044,9 +1199,23 @@ export interface ItemRow {
   text_b: string | null;
   score_a: number | null;
   score_b: number | null;
+  difference: number | null;
   miss_reason_a: string | null;
   miss_reason_b: string | null;
+  contained_a: boolean | null;
+  contained_b: boolean | null;
   text_changed: boolean;
+  metrics_a: Record<string, number | null>;
+  metrics_b: Record<string, number | null>;
+}
+
+/** The items of one section, category or difficulty, by what became of them. */
+export interface ItemSlice {
+  field: "category" | "difficulty" | "section";
+  value: string;
+  lost: number;
+  won: number;
+  same: number;
 }
 
 /** `n` items fit the filter in all; `next_cursor` is null on the last page. */
@@ -1054,6 +1223,24 @@ export interface ItemsPage {
   items: ItemRow[];
   n: number;
   next_cursor: string | null;
+}
+
+/**
+ * The `n` items that fit a filter, as pictures show them: by the number that `metric` names.
+ *
+ * `differences` are bins of B - A; `bins_a` and `bins_b` those of each run's own values, and `cells` counts over both.
+ * `moves` are of every number that both runs have, and `reasons` those that occur in either run, of all items.
+ */
+export interface ItemsSummary {
+  n: number;
+  metric: string;
+  differences: ItemBin[];
+  bins_a: ItemBin[];
+  bins_b: ItemBin[];
+  cells: ItemCell[];
+  slices: ItemSlice[];
+  moves: ItemMoves[];
+  reasons: ReasonCount[];
 }
 
 /**
@@ -1280,8 +1467,18 @@ export interface LabelUndone {
   adjudicate?: boolean;
 }
 
+/** A sample that was done lately. `text` is how the model's answer begins. */
+export interface LatestSample {
+  sample: number;
+  item_id: string | null;
+  score: number | null;
+  passed: boolean | null;
+  text: string | null;
+}
+
 /**
- * Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted.
+ * Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
+ * runs are in `places`, from the best on, or `apart`.
  *
  * Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
  */
@@ -1295,6 +1492,7 @@ export interface Leaderboard {
   n_pairs: number;
   places: Place[];
   apart: Apart[];
+  best: "none" | "not_told" | "one" | "several" | null;
   n_clusters: number | null;
   reason: string | null;
   warnings: string[];
@@ -1362,6 +1560,43 @@ export interface LoginAnswer {
 export interface MarkedSpan {
   start: number;
   end: number;
+}
+
+/**
+ * A change of marks; what is left out stays. Tags are added and taken away one by one, so that who else does the
+ * same loses none.
+ */
+export interface MarksChange {
+  name?: string;
+  note?: string;
+  add_tags?: string[];
+  remove_tags?: string[];
+  archived?: boolean;
+}
+
+/** The marks of many runs after one change of them all. */
+export interface MarksChanged {
+  marks: MarksOfRun[];
+}
+
+/** People's marks on a run. `etag` names them as they are: the header If-Match of a change that replaces texts. */
+export interface MarksOfRun {
+  run_id: string;
+  name: string;
+  note: string;
+  tags: string[];
+  archived: boolean;
+  etag: string;
+}
+
+/** One change of the marks of many runs, of all or of none. It has no texts: they would be replaced unseen. */
+export interface MarksOfRuns {
+  name?: string;
+  note?: string;
+  add_tags?: string[];
+  remove_tags?: string[];
+  archived?: boolean;
+  runs: string[];
 }
 
 /**
@@ -1435,6 +1670,15 @@ export interface MetricOfPair {
   kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
 }
 
+/** A metric that the runs can be shown by, as reports name and write it. */
+export interface MetricOption {
+  name: string;
+  higher_is_better: boolean | null;
+  by_items: boolean;
+  title: string;
+  kind: "count" | "grade" | "ms" | "p" | "rate" | "ratio" | "score" | "tokens" | "usd";
+}
+
 /** The least numbers for a statement: below, the value is shown as seen, without an interval, and says so. */
 export interface Minimums {
   outputs: number;
@@ -1460,6 +1704,14 @@ export interface NotWorse {
   confidence: number;
 }
 
+/** Something that was measured beside the score: a criterion, latency, tokens, cost; the mean of repeats. */
+export interface NumberOfAnswer {
+  name: string;
+  title: string;
+  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
+  value: number | null;
+}
+
 /**
  * One person's score, without the name; null: the criterion does not apply. `words` are the grade's name, where
  * scores have names.
@@ -1472,7 +1724,7 @@ export interface Opinion {
 
 /**
  * Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any, and
- * `verdict` what may be said of B's score by it.
+ * `verdict` what may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
  *
  * `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
  * `notices` are what must be read before any number, beside what was measured differently.
@@ -1493,6 +1745,8 @@ export interface Pair {
   p_holm: number | null;
   verdict: "better" | "no_data" | "not_told" | "same" | "worse";
   passing: Difference | null;
+  passing_p_holm: number | null;
+  metric: string;
   metrics: MetricOfPair[];
   containment: ContainmentCounts | null;
   slices: SliceDifference[];
@@ -1561,10 +1815,10 @@ export interface PartSaid {
 
 /**
  * A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
- * the best itself.
+ * the best itself. Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
  *
  * `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's; `note`
- * says so, and whether the run has come to its end.
+ * says so, and whether no item of it scores above 0.
  */
 export interface Place {
   run: string;
@@ -1575,8 +1829,19 @@ export interface Place {
   rank_high: number | null;
   p_against_best: number | null;
   among_best: boolean;
+  standing: "alone" | "among_best" | "behind" | "best" | "not_told";
   n_unanswered: number;
   note: string | null;
+}
+
+/**
+ * Where the expected answer stands in a text: half-open, in UTF-16 code units. `within` says that it is a part of
+ * something longer there, as 12 is of 12.25; null where it stands by itself.
+ */
+export interface PlaceOfExpected {
+  start: number;
+  end: number;
+  within: "number" | "word" | null;
 }
 
 /**
@@ -1718,6 +1983,13 @@ export interface Ready {
   last_look_s: number;
 }
 
+/** A reason for which answers missed, and in how many items of each run. */
+export interface ReasonCount {
+  reason: string;
+  n_a: number;
+  n_b: number;
+}
+
 /** Sentences under a title, if they have one. */
 export interface Reasons {
   title: string | null;
@@ -1828,6 +2100,37 @@ export interface RuleOutcome {
   limit: number;
 }
 
+/** A run that is compared; `step` is the training step that it is from, by its model's name or its training log. */
+export interface RunAtStep {
+  run: RunRow;
+  step: number | null;
+}
+
+/**
+ * A run among others by one metric. `value` is its own, over the `n` that it has.
+ *
+ * `difference` is the run's less the baseline's, over the items of both; with `p_holm` and `verdict`, which is by it,
+ * null of the baseline itself. Ranks count from 1, and are null where runs can't be ranked; `note` says what is to be
+ * known of the run, `reason` why there is no interval.
+ */
+export interface RunByMetric {
+  run: string;
+  model: string | null;
+  value: number | null;
+  low: number | null;
+  high: number | null;
+  n: number | null;
+  difference: Difference | null;
+  p_holm: number | null;
+  verdict: "better" | "no_data" | "not_told" | "same" | "worse" | null;
+  rank: number | null;
+  rank_low: number | null;
+  rank_high: number | null;
+  among_best: boolean | null;
+  note: string | null;
+  reason: string | null;
+}
+
 /**
  * A run to start. `config` has the settings of a config file, as `benchbook init` writes them.
  *
@@ -1838,20 +2141,54 @@ export interface RunNew {
   config: Record<string, unknown>;
 }
 
+/**
+ * How far a run is, by its journal. `is_read` is false while a long journal is still being read: all numbers are of
+ * the `n_facts` that were. Nothing here is final before the run's end.
+ *
+ * `score` is the mean so far of what its score will be a mean of, over `n_scored` samples; null where none has one, or
+ * where scores come at the end alone.
+ */
+export interface RunProgress {
+  run_id: string;
+  state: "complete" | "damaged" | "interrupted" | "later" | "running";
+  state_words: string;
+  words: string;
+  is_read: boolean;
+  n_facts: number;
+  n_planned: number;
+  n_done: number;
+  score_name: string | null;
+  score: number | null;
+  n_scored: number;
+  cost_usd: number | null;
+  per_minute: number | null;
+  seconds_left: number | null;
+  last_fact_utc: string | null;
+  may_cancel: boolean;
+  may_resume: boolean;
+  resume_with: string;
+  failed: FailedCalls[];
+  latest: LatestSample[];
+}
+
 /** A run as lists show it. Times are RFC 3339, in UTC. */
 export interface RunRow {
   run_id: string;
   spec: string | null;
   samples_are: "answers" | "evaluations" | null;
-  state: string;
+  state: "complete" | "damaged" | "interrupted" | "later" | "running";
+  state_words: string;
+  last_sign_utc: string | null;
   error: string | null;
   started_utc: string | null;
   ended_utc: string | null;
   dataset_id: string | null;
   dataset_sha256: string | null;
+  dataset_name: string | null;
   model_id: string | null;
   model_version: string | null;
   evaluator_model_id: string | null;
+  judges: string[];
   decision: string | null;
   primary_name: string | null;
   primary: number | null;
@@ -1862,17 +2199,78 @@ export interface RunRow {
   n_attempted: number | null;
   n_scored: number | null;
   n_unscored: number | null;
+  n_evaluations: number | null;
+  n_tokens: number | null;
+  cost_usd: number | null;
   journal_sha256: string | null;
   manifest_sha256: string | null;
   predictions_unavailable: string | null;
+  name: string;
+  note: string;
   tags: string[];
+  archived: boolean;
   loss: (number | null)[] | null;
+  compared_as: string | null;
+  not_compared: string | null;
 }
 
-/** A page of the list of runs. `next_cursor` is null on the last page. */
+/**
+ * The samples that share one value of a field; `value` is null for those that name none.
+ *
+ * `score` is the mean of the `n_scored` that have one. Where scores are graded, `n_passed` of `n_samples` pass, those
+ * without a score not among them. `n_unanswered` are in neither: no answer came, for a reason that is not the model's.
+ */
+export interface RunSlice {
+  field: string;
+  value: string | null;
+  n_samples: number;
+  n_scored: number;
+  n_unanswered: number;
+  score: number | null;
+  score_interval: Interval;
+  n_passed: number | null;
+  pass_rate: number | null;
+  pass_interval: Interval | null;
+}
+
+/** A field whose values are all one, or more than 200, is not sliced. Intervals are each by itself. */
+export interface RunSlices {
+  slices: RunSlice[];
+  is_graded: boolean;
+  confidence: number;
+}
+
+/** Sums over the runs that fit. Null where no run has the number; `n_with_*` says how many have it. */
+export interface RunTotalsAnswer {
+  n_runs: number;
+  n_samples: number;
+  n_tokens: number | null;
+  n_with_tokens: number;
+  cost_usd: number | null;
+  n_with_cost: number;
+  by_state: Record<string, number>;
+  by_decision: Record<string, number>;
+}
+
+/**
+ * Runs in their order: of training steps, or of when they were started, as `baseline_rule` says. The first is the
+ * baseline where nobody has chosen one.
+ */
+export interface RunsOfSet {
+  runs: RunAtStep[];
+  baseline: string;
+  baseline_rule: "start" | "step";
+}
+
+/**
+ * A page of the list of runs. `n` runs fit in all; `next_cursor` is null on the last page, `indexing` where
+ * the list is whole.
+ */
 export interface RunsPage {
   runs: RunRow[];
+  n: number;
   next_cursor: string | null;
+  indexing: Indexing | null;
 }
 
 /**
@@ -2065,15 +2463,15 @@ export interface SliceBias {
 /**
  * The difference over the items of one section, category or difficulty.
  *
- * `p_holm` is `difference.p` adjusted for all the slices that are shown, by `adjusted_by`: slices in which too little
- * differs to show anything take nothing from the others. `difference.verdict` is by it.
+ * `p_holm` is `difference.p_adjusted`, for all slices that are shown: those in which too little differs to show
+ * anything take nothing from the others.
  */
 export interface SliceDifference {
   field: string;
   value: string;
   difference: Difference;
   p_holm: number | null;
-  adjusted_by: string;
+  adjusted_by: "holm" | "tarone_holm";
 }
 
 /**
@@ -2251,6 +2649,23 @@ export interface VerificationAnswer {
   not_computed: string | null;
 }
 
+/**
+ * A verification of a record as it is now. `none`: nobody asked for one since it changed. `answer` is there once it
+ * is `done`, `detail` where it could not be carried out (`failed`).
+ *
+ * `done` of `total` facts were read, or samples derived again; `total` is null where nobody knows it yet.
+ */
+export interface VerificationJob {
+  run_id: string;
+  state: "done" | "failed" | "none" | "running" | "waiting";
+  step: "facts" | "samples" | null;
+  done: number | null;
+  total: number | null;
+  words: string | null;
+  answer: VerificationAnswer | null;
+  detail: string | null;
+}
+
 /** The client's name and scopes. `login_needed`: this server asks for a token. `via`: how it knows the client. */
 export interface WhoAmI {
   name: string;
@@ -2261,14 +2676,25 @@ export interface WhoAmI {
 
 /** What a GET of each path takes in its query, and what it answers where that is JSON. */
 export interface Gets {
-  "/runs": { takes: "text" | "spec" | "spec_sha256" | "model" | "eval_set" | "decision" | "state" | "tag" | "sort" | "order" | "limit" | "cursor"; answers: RunsPage };
+  "/runs": { takes: "text" | "spec" | "spec_sha256" | "model" | "judge" | "eval_set" | "decision" | "state" | "tag" | "archived" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: RunsPage };
+  "/totals": { takes: "text" | "spec" | "spec_sha256" | "model" | "judge" | "eval_set" | "decision" | "state" | "tag" | "archived"; answers: RunTotalsAnswer };
+  "/filters": { takes: never; answers: FilterValues };
+  "/runs.ndjson": { takes: "text" | "spec" | "spec_sha256" | "model" | "judge" | "eval_set" | "decision" | "state" | "tag" | "archived" | "sort" | "order"; answers: never };
+  "/runs.csv": { takes: "text" | "spec" | "spec_sha256" | "model" | "judge" | "eval_set" | "decision" | "state" | "tag" | "archived" | "sort" | "order"; answers: never };
+  "/runs.parquet": { takes: "text" | "spec" | "spec_sha256" | "model" | "judge" | "eval_set" | "decision" | "state" | "tag" | "archived" | "sort" | "order"; answers: never };
+  "/configs": { takes: never; answers: AllowedConfigs };
+  "/configs/forecast": { takes: "name"; answers: ConfigForecast };
   "/runs/{run_id}/start": { takes: never; answers: Started };
   "/runs/{run_id}": { takes: never; answers: RunRow };
-  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | CorrectnessManifest | ChecksManifest | ScorerManifest | ImportedManifest | ProtocolManifest };
-  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | CorrectnessAggregates | ChecksAggregates | ScorerAggregates | ImportedAggregates | ProtocolAggregates };
+  "/runs/{run_id}/progress": { takes: never; answers: RunProgress };
+  "/runs/{run_id}/manifest": { takes: never; answers: RubricManifest | ImportedManifest | ScorerManifest | ChecksManifest | CorrectnessManifest | ProtocolManifest };
+  "/runs/{run_id}/aggregates": { takes: never; answers: AggregatesFile | ImportedAggregates | ScorerAggregates | ChecksAggregates | CorrectnessAggregates | ProtocolAggregates };
   "/runs/{run_id}/decision": { takes: never; answers: DecisionOfRun | RefusedDecision | VerdictOfRun };
   "/runs/{run_id}/criteria": { takes: never; answers: CriteriaOfRun };
+  "/runs/{run_id}/slices": { takes: never; answers: RunSlices };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
+  "/runs/{run_id}/marks": { takes: never; answers: MarksOfRun };
+  "/runs/{run_id}/verification": { takes: never; answers: VerificationJob };
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };
   "/runs/{run_id}/samples/{sample}": { takes: never; answers: SampleDetail };
   "/runs/{run_id}/samples.ndjson": { takes: never; answers: never };
@@ -2278,14 +2704,16 @@ export interface Gets {
   "/runs/{run_id}/predictions/chunks": { takes: never; answers: Submission };
   "/runs/{run_id}/training-metrics": { takes: "max_points" | "name"; answers: TrainingMetrics };
   "/runs/{run_id}/metrics/{metric}": { takes: "max_points"; answers: MetricCurve };
-  "/comparisons": { takes: "run"; answers: Pair };
-  "/comparisons/set": { takes: "run"; answers: ComparedSet };
-  "/comparisons/items": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: ItemsPage };
+  "/comparisons": { takes: "run" | "metric"; answers: Pair };
+  "/comparisons/set": { takes: "run" | "baseline" | "metric"; answers: ComparedSet };
+  "/comparisons/runs": { takes: "run"; answers: RunsOfSet };
+  "/comparisons/items": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "reason_a" | "reason_b" | "text" | "text_changed" | "metric" | "moved" | "a_min" | "a_max" | "b_min" | "b_max" | "difference_min" | "difference_max" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: ItemsPage };
+  "/comparisons/items/summary": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "reason_a" | "reason_b" | "text" | "text_changed" | "metric" | "moved" | "a_min" | "a_max" | "b_min" | "b_max" | "difference_min" | "difference_max"; answers: ItemsSummary };
   "/comparisons/items/{position}": { takes: "run"; answers: ItemDetail };
-  "/comparisons/items.ndjson": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "text"; answers: never };
-  "/comparisons/items.csv": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "text"; answers: never };
-  "/comparisons/items.parquet": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "text"; answers: never };
-  "/comparisons/report.html": { takes: "run"; answers: never };
+  "/comparisons/items.ndjson": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "reason_a" | "reason_b" | "text" | "text_changed" | "metric" | "moved" | "a_min" | "a_max" | "b_min" | "b_max" | "difference_min" | "difference_max"; answers: never };
+  "/comparisons/items.csv": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "reason_a" | "reason_b" | "text" | "text_changed" | "metric" | "moved" | "a_min" | "a_max" | "b_min" | "b_max" | "difference_min" | "difference_max"; answers: never };
+  "/comparisons/items.parquet": { takes: "run" | "class" | "section" | "category" | "difficulty" | "reason" | "reason_a" | "reason_b" | "text" | "text_changed" | "metric" | "moved" | "a_min" | "a_max" | "b_min" | "b_max" | "difference_min" | "difference_max"; answers: never };
+  "/comparisons/report.html": { takes: "run" | "baseline" | "metric"; answers: never };
   "/comparisons/history": { takes: "run" | "by" | "history" | "text" | "limit" | "offset" | "cursor"; answers: HistoryPage };
   "/comparisons/history/summary": { takes: "run" | "by"; answers: HistorySummary };
   "/evalsets": { takes: never; answers: EvalSetList };
@@ -2301,6 +2729,7 @@ export interface Gets {
   "/labels/{book}/disputes": { takes: "limit" | "offset"; answers: DisputesPage };
   "/labels/{book}/calibration": { takes: "confidence" | "seed"; answers: CalibrationAnswer };
   "/events": { takes: never; answers: never };
+  "/indexing": { takes: never; answers: Indexing };
   "/me": { takes: never; answers: WhoAmI };
   "/openapi.json": { takes: never; answers: unknown };
 }
@@ -2308,8 +2737,12 @@ export interface Gets {
 /** What is sent to each path that changes anything, and what it answers. */
 export interface Sends {
   "POST /runs": { body: RunNew; answers: Started };
+  "PATCH /runs/{run_id}/marks": { body: MarksChange; answers: MarksOfRun };
+  "POST /marks": { body: MarksOfRuns; answers: MarksChanged };
   "PUT /runs/{run_id}/tags": { body: TagsNew; answers: Tags };
   "POST /runs/{run_id}/verify": { body: undefined; answers: VerificationAnswer };
+  "POST /runs/{run_id}/verification": { body: undefined; answers: VerificationJob };
+  "POST /runs/{run_id}/resume": { body: undefined; answers: Started };
   "POST /runs/{run_id}/cancel": { body: undefined; answers: CancelAnswer };
   "POST /submissions": { body: SubmissionNew; answers: Submission };
   "DELETE /runs/{run_id}/predictions/chunks": { body: undefined; answers: Submission };

@@ -1,75 +1,114 @@
 import { useMemo } from "react";
 import { address } from "../../api/client";
-import type { Pair } from "../../api/types";
-import { useAnswer } from "../../api/use-resource";
-import { Link } from "../../parts/link";
+import type { MetricOption, RunRow } from "../../api/types";
+import { useResource } from "../../api/use-resource";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
-import { CompareHead } from "./head";
-import { compared } from "./endpoints";
+import { BASELINE_RULES } from "../../words";
+import { AddRuns } from "./add-runs";
+import { Checkpoints } from "./checkpoints";
+import { contenders } from "./contenders";
 import { History } from "./history";
 import { Items } from "./items";
 import { Metadata } from "./leaves";
-import { Loss } from "./loss";
-import { comparedRuns, LETTERS } from "./state";
+import { SCORE } from "./metrics";
+import { RunsTogether } from "./runs-together";
+import { comparedRuns, heldRuns, LETTERS, MOST_IN_HISTORY } from "./state";
 import { MeasuredNotice, Scores } from "./summary";
-import { isImported } from "../run/imported";
-import { useRunRows } from "./use-run-rows";
 
-/** Two to eight runs: what differs, by how much, and in which items. The first is the baseline. */
+/** Two to twenty runs: all of them by one metric, then one against the baseline, in numbers and in items. */
 export default function ComparePage() {
   const [query, change] = useQuery();
   // With another filter these are the same runs still: nothing is asked again.
-  const chosen = new URLSearchParams([...query.getAll("run").map((run) => ["run", run]), ["b", query.get("b") ?? ""]]).toString();
-  const { runs, b } = useMemo(() => comparedRuns(new URLSearchParams(chosen)), [chosen]);
-  const pair = useAnswer<readonly Pair[]>(runs.length >= 2 ? runs.join("\n") : null, (signal) => compared(runs, signal));
-  const known = useRunRows(runs);
-  if (runs.length < 2) return <Choose />;
-  const [first, second] = [runs[0]!, runs[b]!];
-  const letters = [LETTERS[0]!, LETTERS[b]!] as const;
-  const found = pair.data?.find((one) => one.a === first && one.b === second) ?? null;
+  const key = new URLSearchParams([...query].filter(([name]) => ["run", "baseline", "b"].includes(name))).toString();
+  const chosen = useMemo(() => comparedRuns(new URLSearchParams(key)), [key]);
+  const metric = query.get("metric") ?? SCORE;
+  const info = useResource(chosen.runs.length > 0 ? address("/comparisons/runs", { run: chosen.runs }) : null);
+  // What came for other runs is not of these.
+  const known = info.data !== null && info.data.runs.length === chosen.runs.length && info.data.runs.every(({ run }) => chosen.runs.includes(run.run_id)) ? info.data : null;
+  const { runs, b } = useMemo(() => (known === null || known.runs.length < 2 ? { runs: [], b: "" } : heldRuns(known.runs.map((one) => one.run.run_id), chosen)), [known, chosen]);
+  const set = useResource(runs.length > 1 ? address("/comparisons/set", { run: runs, baseline: runs[0]!, metric }) : null);
+  const found = set.data !== null && set.data.runs.join("\n") === runs.join("\n") ? set.data : null;
+  const all = useMemo(() => contenders(runs, known?.runs ?? []), [runs, known]);
+  const toRuns = (next: readonly string[], changes = {}) => change({ run: next, b: null, at: null, item: null, ...changes });
+
+  if (chosen.runs.length < 2) return <Choose runs={chosen.runs} rows={known?.runs.map((one) => one.run) ?? []} onRuns={toRuns} />;
+  const a = runs[0] ?? "";
+  const letters = [LETTERS[0]!, LETTERS[Math.max(runs.indexOf(b), 1)]!] as const;
+  const pair = found?.pairs.find((one) => one.b === b) ?? null;
+  const option: MetricOption | null = found?.metrics.find((one) => one.name === found.metric) ?? null;
+  const hold = (run: string) => change({ baseline: a, b: String(chosen.runs.indexOf(run)), at: null, item: null });
+  const onMetric = (name: string) => change({ metric: name === SCORE ? null : name }, { replace: true });
   return (
     <>
       <div className="page-head">
         <h1>Compare</h1>
         <div className="actions">
-          <a className="button" href={address("/comparisons/report.html", { run: runs })} download>
-            Report
-          </a>
+          {runs.length > 1 && (
+            <a className="button" href={address("/comparisons/report.html", { run: runs, baseline: a, metric })} download>
+              Report
+            </a>
+          )}
         </div>
       </div>
-      <CompareHead runs={runs} known={known} b={b} onB={(place) => change({ b: place === 1 ? null : String(place), at: null, item: null })} onRuns={(list, place) => change({ run: list, b: place === 1 ? null : String(place), at: null, item: null })} />
-      {pair.error !== null && <Failed error={pair.error} again={pair.again} what="comparison" />}
-      {found === null && pair.error === null && <Loading what="the comparison" />}
-      {found !== null && (
+      {info.error !== null && <Failed error={info.error} again={info.again} what="comparison" />}
+      {set.error !== null && <Failed error={set.error} again={set.again} what="comparison" />}
+      {found === null && info.error === null && set.error === null && (
+        <div className="waits">
+          <Loading what="the comparison" />
+        </div>
+      )}
+      {pair !== null && (
         <>
-          <MeasuredNotice pair={found} a={letters[0]} b={letters[1]} />
-          <Warnings found={found.notices} />
-          <Scores pair={found} a={letters[0]} b={letters[1]} title={found.passing !== null ? "Mean sample score" : isImported(known[first]?.spec ?? null) ? "Score" : "Correctness"} />
-          <Metadata leaves={found.metadata} a={letters[0]} b={letters[1]} />
+          <MeasuredNotice pair={pair} a={letters[0]} b={letters[1]} />
+          <Warnings found={pair.notices} />
         </>
       )}
-      <Loss runs={runs} known={known} />
-      {pair.error === null && <Items a={first} b={second} letters={letters} pair={found} />}
-      {runs.length > 2 && <History runs={runs} />}
+      {found !== null && option !== null && known !== null && (
+        <RunsTogether
+          found={found}
+          option={option}
+          contenders={all}
+          b={b}
+          why={chosen.baseline === null ? BASELINE_RULES[known.baseline_rule] : "chosen"}
+          onMetric={onMetric}
+          onB={hold}
+          onBaseline={(run) => change({ baseline: run, b: run === b ? String(chosen.runs.indexOf(a)) : String(chosen.runs.indexOf(b)), at: null, item: null })}
+          onRemove={(run) => toRuns(chosen.runs.filter((one) => one !== run), { baseline: run === a ? null : query.get("baseline") })}
+        />
+      )}
+      {known !== null && (found !== null || set.error !== null) && <AddRuns chosen={known.runs.map((one) => one.run)} runs={chosen.runs} onRuns={(next) => change({ run: next })} />}
+      {pair !== null && found !== null && option !== null && (
+        <>
+          <Scores pair={pair} metric={option} options={found.metrics} a={letters[0]} b={letters[1]} onMetric={onMetric} />
+          <Metadata leaves={pair.metadata} a={letters[0]} b={letters[1]} />
+        </>
+      )}
+      {known !== null && runs.length > 1 && <Checkpoints runs={runs} contenders={all} held={b} found={found} option={option} />}
+      {runs.length > 1 && set.error === null && <Items a={a} b={b} letters={letters} pair={pair} />}
+      {runs.length > 2 && (runs.length <= MOST_IN_HISTORY ? <History runs={runs} /> : <p className="part quiet">The way of each item is shown over three to {MOST_IN_HISTORY} runs, which still have a column each: take some away to see it.</p>)}
     </>
   );
 }
 
-function Choose() {
+interface ChooseProps {
+  runs: readonly string[];
+  rows: readonly RunRow[];
+  onRuns: (runs: readonly string[]) => void;
+}
+
+/** Fewer than two runs can't be compared: which are meant is chosen here. */
+function Choose({ runs, rows, onRuns }: ChooseProps) {
   return (
     <>
       <div className="page-head">
         <h1>Compare</h1>
       </div>
       <Empty title="Choose runs to compare">
-        <p>Check two to eight runs in the list, then “Compare”.</p>
-        <Link to="/" className="button primary">
-          Choose runs
-        </Link>
+        <p>{runs.length === 1 ? "One is chosen; choose another." : "Choose two or more, here or in the list of runs."}</p>
       </Empty>
+      <AddRuns chosen={rows} runs={runs} onRuns={onRuns} />
     </>
   );
 }
-

@@ -2,16 +2,10 @@
 
 import { address, get, type Address } from "../../api/client";
 import type { Page } from "../../api/use-pages";
-import type { HistoryPage, HistoryRow, ItemRow, ItemsPage, Pair } from "../../api/types";
+import type { HistoryPage, HistoryRow, ItemRow, ItemsPage } from "../../api/types";
 import type { Filters } from "./state";
 
 export const ITEMS_PAGE = 100;
-
-/** Two runs, or each of several against the first. */
-export async function compared(runs: readonly string[], signal: AbortSignal): Promise<readonly Pair[]> {
-  if (runs.length === 2) return [await get(address("/comparisons", { run: runs }), signal)];
-  return (await get(address("/comparisons/set", { run: runs }), signal)).pairs;
-}
 
 export const itemsUrl = (a: string, b: string, filters: Filters, sort: string, offset: number, limit: number): Address<ItemsPage> =>
   address("/comparisons/items", { run: [a, b], ...filters, sort, offset, limit });

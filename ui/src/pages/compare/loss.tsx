@@ -1,6 +1,6 @@
-import { useLayoutEffect, useMemo, useState } from "react";
+import { useLayoutEffect, useMemo, useState, type ReactNode } from "react";
 import { address, ApiError, get } from "../../api/client";
-import type { MetricCurve } from "../../api/types";
+import type { MetricCurve, RunRow } from "../../api/types";
 import { counted } from "../../format";
 import { Choice } from "../../parts/fields";
 import { loaded } from "../../parts/loaded";
@@ -8,7 +8,6 @@ import { Loading } from "../../parts/states";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { LETTERS } from "./state";
-import type { Known } from "./use-run-rows";
 
 const LossChart = loaded("the chart", () => import("../../charts/loss-chart").then((found) => found.LossChart));
 const MOST_POINTS = 4_000; // no screen shows more
@@ -18,12 +17,32 @@ const AXES = [
   { value: "time", text: "time" },
 ] as const;
 
+/** The runs' rows, by id. */
+type Known = Readonly<Record<string, RunRow>>;
+
+const MANY = 3; // curves from which on noise hides one behind another
+
+/** What is drawn above the loss along the same axis: `places` are where it stands, in steps. */
+export interface Beside {
+  title: string;
+  places: readonly number[];
+  chart: (across: readonly [number, number] | null) => ReactNode;
+}
+
+interface Props {
+  runs: readonly string[];
+  known: Known;
+  strong?: readonly number[]; // places of the runs whose curves stand out; by default all
+  beside?: Beside | undefined;
+}
+
 /** The runs' loss curves over one another; a run without one is named. */
-export function Loss({ runs, known }: { runs: readonly string[]; known: Known }) {
+export function Loss({ runs, known, strong, beside }: Props) {
   const [query, change] = useQuery();
   const found = useMetrics(runs, known);
   const axis = AXES.find((one) => one.value === query.get("axis"))?.value ?? "step";
-  const smoothing = Math.min(Math.max(Number(query.get("smooth") ?? "0") || 0, 0), 0.99);
+  const unasked = runs.length >= MANY ? 0.9 : 0;
+  const smoothing = Math.min(Math.max(Number(query.get("smooth") ?? unasked) || 0, 0), 0.99);
   const range = useMemo(() => rangeOf(query.get("zoom")), [query]);
 
   const { curves, missing } = useMemo(() => {
@@ -34,17 +53,20 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
       if (metric === undefined) continue;
       const curve = metric === null ? null : onAxis(metric, axis);
       if (curve === null || curve.x.length === 0) said.push({ run, place, why: metric === null ? "logged no loss" : `logged its loss without ${axis === "time" ? "times" : "token counts"}` });
-      else drawnCurves.push({ ...curve, name: LETTERS[place]!, series: place });
+      else drawnCurves.push({ ...curve, name: LETTERS[place]!, series: place, isStrong: strong?.includes(place) ?? true });
     }
     return { curves: drawnCurves, missing: said };
-  }, [runs, found, axis]);
+  }, [runs, found, axis, strong]);
+  const across = useMemo(() => range ?? acrossAll(curves, axis === "step" ? (beside?.places ?? []) : []), [range, curves, axis, beside]);
 
   const thinned = runs.map((run) => found?.[run]).filter((metric) => metric && metric.steps.length < metric.n_points);
   const longest = Math.max(0, ...thinned.map((metric) => metric!.n_points));
   const gaps = runs.map((run) => ({ run, n: found?.[run]?.values.filter((one) => one === null).length ?? 0, again: found?.[run]?.n_replaced ?? 0 }));
   return (
     <section className="part" aria-labelledby="loss">
-      <h2 id="loss">Training loss</h2>
+      <h2 id="loss">{beside?.title ?? "Training loss"}</h2>
+      {beside?.chart(axis === "step" ? across : null)}
+      {beside !== undefined && curves.length > 0 && <p className="small"><strong>Training loss</strong></p>}
       {found === null && <Loading what="loss curves" />}
       {found !== null && curves.length === 0 && <p className="quiet">{runs.length === 1 ? "This run has no loss curve" : "None of these runs has a loss curve"}{axis === "step" ? "" : ` by ${axis}`}. A curve comes with training metrics: <code>benchbook score … --training-metrics FILE</code>.</p>}
       {(curves.length > 0 || axis !== "step") && (
@@ -52,13 +74,13 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
           <Choice label="Along" value={axis} options={AXES} onChange={(by) => change({ axis: by === "step" ? null : by, zoom: null }, { replace: true })} />
           <div className="field">
             <label htmlFor="smooth">Smoothing {smoothing.toFixed(2)}</label>
-            <input id="smooth" type="range" min={0} max={0.99} step={0.01} value={smoothing} onChange={(event) => change({ smooth: event.target.value === "0" ? null : event.target.value }, { replace: true })} />
+            <input id="smooth" type="range" min={0} max={0.99} step={0.01} value={smoothing} onChange={(event) => change({ smooth: Number(event.target.value) === unasked ? null : event.target.value }, { replace: true })} />
           </div>
           <ZoomButtons curves={curves} range={range} onRange={(wanted) => change({ zoom: zoomText(wanted) }, { replace: true })} />
         </div>
       )}
       {curves.length > 0 && (
-        <LossChart curves={curves} smoothing={smoothing} axis={axis} range={range} onRange={(wanted) => change({ zoom: zoomText(wanted) }, { replace: true })}
+        <LossChart curves={curves} smoothing={smoothing} axis={axis} range={range} across={across} onRange={(wanted) => change({ zoom: zoomText(wanted) }, { replace: true })}
           label={`Loss by ${axis} of ${curves.map((curve) => curve.name).join(", ")}; ${curves.map((curve) => `${curve.name} ends at ${lastOf(curve.y)}`).join(", ")}`} />
       )}
       {found !== null && (curves.length > 0 || axis !== "step") && (
@@ -81,6 +103,12 @@ export function Loss({ runs, known }: { runs: readonly string[]; known: Known })
       )}
     </section>
   );
+}
+
+/** The ends of the axis: of all curves, and of what is drawn above them. */
+function acrossAll(curves: readonly { x: readonly number[] }[], places: readonly number[]): [number, number] | null {
+  const ends = [...curves.flatMap((curve) => [curve.x[0]!, curve.x.at(-1)!]), ...places];
+  return ends.length === 0 ? null : [Math.min(...ends), Math.max(...ends)];
 }
 
 function ZoomButtons({ curves, range, onRange }: { curves: readonly { x: readonly number[] }[]; range: [number, number] | null; onRange: (range: [number, number] | null) => void }) {

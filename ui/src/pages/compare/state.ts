@@ -4,11 +4,14 @@ import { CLASSES as WORDS } from "../../words";
 
 export type ItemClass = ItemRow["class"];
 
-export const LETTERS = "ABCDEFGH";
-/** The colour of a run is that of its place. */
+/** The baseline is A, the others follow in the order of their training. */
+export const LETTERS = "ABCDEFGHIJKLMNOPQRST";
+/** The colour of a run is that of its place; beyond eight, letters alone tell runs apart. */
 export const letterClass = (letter: string): string => `letter series-${LETTERS.indexOf(letter)}`;
 
-export const MOST_RUNS = 8;
+export const MOST_RUNS = LETTERS.length;
+/** Items are held in pairs, and their histories over what still has a column each. */
+export const MOST_IN_HISTORY = 8;
 
 export const CLASSES: readonly { name: ItemClass; text: string; short: string; mark: string }[] = [
   { name: "regressed", text: WORDS.regressed, short: "regressed", mark: "▼" },
@@ -29,11 +32,24 @@ export type Filters = Readonly<Record<FilterName, string>>;
 
 export const filtersOf = (query: URLSearchParams): Filters => valuesOf(query, FILTERS);
 
-/** The runs to compare: named once each, two to eight; and which of them is held against the first. */
-export function comparedRuns(query: URLSearchParams): { runs: string[]; b: number } {
-  const runs = [...new Set(query.getAll("run"))].slice(0, MOST_RUNS);
-  const wanted = Number(query.get("b") ?? "1");
-  const b = Number.isInteger(wanted) && wanted >= 1 && wanted < runs.length ? wanted : 1;
-  return { runs, b };
+export interface Chosen {
+  runs: string[];
+  baseline: string | null; // null: the first of their order
+  b: string | null; // the run that cards and items hold against the baseline; null: the next one
 }
 
+/** The runs to compare, named once each. `b` is a place among them; alone, it is from when the first was the baseline. */
+export function comparedRuns(query: URLSearchParams): Chosen {
+  const runs = [...new Set(query.getAll("run"))].slice(0, MOST_RUNS);
+  const asked = query.get("baseline");
+  const place = query.get("b");
+  const baseline = asked !== null && runs.includes(asked) ? asked : place !== null ? (runs[0] ?? null) : null;
+  return { runs, baseline, b: (place !== null && /^\d{1,2}$/.test(place) ? runs[Number(place)] : undefined) ?? null };
+}
+
+/** The runs with the baseline first, the others in `order`; and which of them is held against it. */
+export function heldRuns(order: readonly string[], { baseline, b }: Chosen): { runs: string[]; b: string } {
+  const first = baseline ?? order[0]!;
+  const runs = [first, ...order.filter((run) => run !== first)];
+  return { runs, b: b !== null && b !== first ? b : runs[1]! };
+}

@@ -1,4 +1,6 @@
-import type { Difference, Pair } from "../../api/types";
+import { address } from "../../api/client";
+import type { Difference, MetricOption, Pair } from "../../api/types";
+import { useResource } from "../../api/use-resource";
 import { counted, words } from "../../format";
 import { count, pValue, show, signed, signedInterval } from "../../numbers";
 import { Notice } from "../../parts/states";
@@ -7,6 +9,7 @@ import { adjustment } from "../../verdicts";
 import { VERDICT_WORDS, type Kind } from "../../words";
 import { DifferenceCard } from "./difference";
 import { leafText } from "./leaves";
+import { measuresOf, SCORE } from "./metrics";
 import { CLASSES, className } from "./state";
 
 export const measuredWord = (name: string): string => (name === "spec" ? "Evaluator" : words(name));
@@ -35,27 +38,45 @@ export function MeasuredNotice({ pair, a, b }: { pair: Pair; a: string; b: strin
   );
 }
 
-export function Scores({ pair, a, b, title }: { pair: Pair; a: string; b: string; title: string }) {
+interface ScoresProps {
+  pair: Pair;
+  metric: MetricOption;
+  options: readonly MetricOption[];
+  a: string;
+  b: string;
+  onMetric: (name: string) => void;
+}
+
+/** One run against the baseline: the chosen metric first, then the score and all that stands beside it. */
+export function Scores({ pair, metric, options, a, b, onMetric }: ScoresProps) {
+  const measures = measuresOf(pair);
+  const known = new Map(options.map((one) => [one.name, one]));
+  const carded = measures.filter((one) => one.name === metric.name || CARDED.has(one.name));
+  const cards = carded.toSorted((one, other) => Number(other.name === metric.name) - Number(one.name === metric.name));
+  const of = metric.by_items ? metric : (known.get(SCORE) ?? metric);
   return (
     <section className="part" aria-labelledby="scores">
-      <h2 id="scores">Score</h2>
+      <h2 id="scores">
+        {b} against {a}
+      </h2>
       <p className="quiet">
         {counted(pair.n_compared, "item")} compared
         {pair.n_left_out > 0 && `, ${count(pair.n_left_out)} left out: in one run only, with another expected answer, or without a score or an answer`}.
+        {!metric.by_items && ` “${metric.title}” is a number of each run as a whole, and no test of two runs is known for it: cards and slices are by the score.`}
       </p>
       <div className="cards">
-        <DifferenceCard title={title} found={pair.score} a={a} b={b} />
-        {pair.passing !== null && <DifferenceCard title="Pass rate" found={pair.passing} a={a} b={b} />}
-        {pair.containment !== null && (
-          <DifferenceCard title="Expected answer stands in the text (diagnosis)" found={pair.containment.difference} a={a} b={b} />
-        )}
+        {cards.map(({ name, difference }) => (
+          <DifferenceCard key={name} title={known.get(name)?.title ?? name} kind={known.get(name)?.kind ?? "score"} found={difference} a={a} b={b} />
+        ))}
         <Classes classes={pair.classes} />
       </div>
-      {pair.metrics.length > 0 && <Metrics pair={pair} a={a} b={b} />}
-      {pair.slices.length > 0 && <Slices pair={pair} a={a} b={b} />}
+      {pair.metrics.length > 0 && <Metrics pair={pair} chosen={metric.name} a={a} b={b} onMetric={onMetric} />}
+      <SlicesBy pair={pair} metric={of} a={a} b={b} />
     </section>
   );
 }
+
+const CARDED: ReadonlySet<string> = new Set([SCORE, "passing", "contained"]);
 
 /** How many items of each class, as a bar and as a list. */
 function Classes({ classes }: { classes: Pair["classes"] }) {
@@ -112,8 +133,8 @@ function DifferenceCells({ difference, kind }: { difference: Difference; kind: K
   );
 }
 
-/** What else both runs measured: criteria, checks, latency and tokens. */
-function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
+/** What else both runs measured: criteria, checks, latency and tokens. A name makes the page be by it. */
+function Metrics({ pair, chosen, a, b, onMetric }: { pair: Pair; chosen: string; a: string; b: string; onMetric: (name: string) => void }) {
   return (
     <div className="table beside-score" tabIndex={0} role="region" aria-label="Differences beside the score">
       <table>
@@ -126,8 +147,12 @@ function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
         </thead>
         <tbody>
           {pair.metrics.map(({ name, title, kind, difference }) => (
-            <tr key={name}>
-              <th scope="row"><Inline text={title} /></th>
+            <tr key={name} className={name === chosen ? "chosen" : undefined}>
+              <th scope="row">
+                <button type="button" className="plain" aria-pressed={name === chosen} onClick={() => onMetric(name === chosen ? SCORE : name)}>
+                  <Inline text={title} />
+                </button>
+              </th>
               <DifferenceCells difference={difference} kind={kind} />
             </tr>
           ))}
@@ -137,11 +162,19 @@ function Metrics({ pair, a, b }: { pair: Pair; a: string; b: string }) {
   );
 }
 
-function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
+/** The slices by the chosen metric: those of the score came with the pair. */
+function SlicesBy({ pair, metric, a, b }: { pair: Pair; metric: MetricOption; a: string; b: string }) {
+  const own = metric.name === pair.metric;
+  const asked = useResource(own ? null : address("/comparisons", { run: [pair.a, pair.b], metric: metric.name }));
+  const slices = own ? pair.slices : (asked.data?.slices ?? []);
+  return slices.length > 0 ? <Slices slices={slices} metric={metric} a={a} b={b} /> : null;
+}
+
+function Slices({ slices, metric, a, b }: { slices: Pair["slices"]; metric: MetricOption; a: string; b: string }) {
   return (
     <details className="slices">
       <summary>
-        By section, category and difficulty <span className="quiet">({counted(pair.slices.length, "slice")}; p {adjustment(pair.slices[0]!.difference)})</span>
+        {metric.title} by section, category and difficulty <span className="quiet">({counted(slices.length, "slice")}; p {adjustment(slices[0]!.difference)})</span>
       </summary>
       <div className="table" tabIndex={0} role="region" aria-label="Differences by slice">
         <table>
@@ -152,12 +185,12 @@ function Slices({ pair, a, b }: { pair: Pair; a: string; b: string }) {
             </tr>
           </thead>
           <tbody>
-            {pair.slices.map(({ field, value: name, difference }) => (
+            {slices.map(({ field, value: name, difference }) => (
               <tr key={`${field}/${name}`}>
                 <th scope="row">
                   <span className="quiet">{field}</span> <Inline text={name} />
                 </th>
-                <DifferenceCells difference={difference} kind="score" />
+                <DifferenceCells difference={difference} kind={metric.kind} />
               </tr>
             ))}
           </tbody>
