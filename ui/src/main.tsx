@@ -10,6 +10,7 @@ import "./styles/frame.css";
 import "./styles/print.css";
 import "./styles/ranks.css";
 import "./styles/compare.css";
+import "./styles/items.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { filtersOf } from "./pages/compare/state";
+import { filtersOf } from "./pages/compare/item-filters";
 import { backFromLogin, changedQuery, compareAddress, placeOf, runAddress } from "./router";
 
 it.each([

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.comparison.slices import MOST_SLICES
 from benchbook.comparison.items import GROUPINGS, compared_columns, unanswered_why
 from benchbook.comparison.records import manifest_of, samples_of
+from benchbook.comparison.slices import MOST_SLICES
 from benchbook.evaluators.answers.scorecard import CONFIDENCE
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio
 from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.comparison.compared import compare, items_of_pair
 from benchbook.comparison.items import ComparedRun, compared_columns
+from benchbook.comparison.measures import SCORE
 from benchbook.comparison.pairing import common_metrics, paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, rows_of_items
 from benchbook.server.comparisons import compared, found_runs, key_of
-from benchbook.server.item_numbers import SCORE, ItemNumber, Numbers, number_named, numbers_of
+from benchbook.server.item_numbers import ItemNumber, Numbers, number_named, numbers_of
 from benchbook.server.item_types import ItemRow, ItemsPage
 from benchbook.server.operations import Request
 from benchbook.server.questions import ItemsAsked, ItemsFilter
@@ -170,7 +171,7 @@ def row_columns(numbers: Numbers, cut: int | None) -> list[Any]:
     import polars as pl
 
     texts = [pl.col(name) if cut is None else pl.col(name).str.slice(0, cut) for name in _ITEM_TEXTS[1:]]
-    score = numbers[SCORE]
+    score = numbers[SCORE.name]
     is_told = "contained" in numbers
     return [
         pl.col("position", "class", "item_id", "section", "category", "difficulty", "miss_reason_a", "miss_reason_b"),

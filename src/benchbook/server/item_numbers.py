@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from benchbook.comparison.items import compared_columns
+from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
 from benchbook.comparison.pairing import COMPARED, common_metrics
 from benchbook.evaluators.contract import ComparedColumns, ComparedMetric, MetricKind
 from benchbook.evaluators.exact import NANO
@@ -20,7 +21,7 @@ from benchbook.views.comparison_tables import metric_word
 if TYPE_CHECKING:
     import polars
 
-SCORE = "score"
+_DECIMALS = 9  # of any number that is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,11 @@ def number_named(numbers: Numbers, name: str) -> ItemNumber:
 
 
 def _numbers(columns: ComparedColumns, metrics: Sequence[ComparedMetric]) -> Iterator[ItemNumber]:
-    yield _number(SCORE, "Score", "score", "score_nano", unit=NANO)
+    yield _number(SCORE.name, metric_word(SCORE), "score", SCORE.column, unit=NANO)
     if columns.is_graded:
-        yield _number("passing", "Passed", "count", "correct")
+        yield _number(PASSING.name, metric_word(PASSING), "count", PASSING.column)
     if columns.tells_containment:
-        yield _number("contained", "Expected answer in the text", "count", "contained")
+        yield _number(CONTAINED.name, metric_word(CONTAINED), "count", CONTAINED.column)
     for one in metrics:
         yield _number(one.name, metric_word(one), one.kind, one.name, higher_is_better=one.higher_is_better)
 
@@ -83,11 +84,11 @@ def _number(
     import polars as pl
 
     a, b = (pl.col(f"{column}_{run}") for run in "ab")
+    # Rounded, since 0.3 - 0.1 is 0.2 to whoever looks for it; Polars divides so that 0.85 is none.
+    between = ((b.cast(pl.Float64) - a.cast(pl.Float64)) / unit).round(_DECIMALS)
     if unit == 1:
         a, b = a.cast(pl.Float64), b.cast(pl.Float64)
-        between = (b - a).round(9)  # what 0.3 - 0.1 comes to is 0.2 here
     else:
-        between = (b - a) / unit
-        a, b = a / unit, b / unit
+        a, b = (a / unit).round(_DECIMALS), (b / unit).round(_DECIMALS)
     compared = pl.when(pl.col("class").is_in(COMPARED)).then(between)
     return ItemNumber(name, title, kind, a, b, compared, higher_is_better)

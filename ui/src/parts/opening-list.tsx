@@ -6,10 +6,9 @@ import { Failed } from "./states";
 import { useLanding } from "./use-landing";
 import { useMedia } from "./use-media";
 import { useOpened } from "./use-opened";
-import { VirtualRows, type RowsHandle } from "./virtual-rows";
+import { VirtualRows, type Column, type RowsHandle } from "./virtual-rows";
 import { count as written } from "../numbers";
 
-type Column = { name: string; className?: string };
 
 interface Props<T> {
   label: string; // Items
@@ -21,13 +20,15 @@ interface Props<T> {
   narrowColumns: readonly Column[]; // on a phone, in rows of two lines
   cells: (row: T, narrow: boolean) => ReactNode;
   panel: (opened: number, onClose: () => void, onMove: ((by: number) => void) | null) => ReactNode;
+  rowPx?: number; // by default a line, and on a phone two
+  widths?: string; // of the columns, where the style sheet has none; not on a phone
   inOrder?: boolean; // nothing filters or sorts it: row 7 is number 7
   nothing: string; // what is said where no row fits
   search?: RefObject<HTMLInputElement | null>; // where `/` leads
 }
 
 /** A long list that is moved through with j and k; what Enter opens stands beside it, or on a phone in its place. */
-export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns, narrowColumns, cells, panel, nothing, search, inOrder = false }: Props<T>) {
+export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns, narrowColumns, cells, panel, nothing, search, rowPx, widths, inOrder = false }: Props<T>) {
   const grid = useRef<RowsHandle>(null);
   const narrow = useMedia("(max-width: 46rem)");
   const { chosen, opened, select, open, close, move } = useOpened(pages, name, numberOf, grid, search, inOrder);
@@ -46,7 +47,8 @@ export function OpeningList<T>({ label, name, listKey, pages, numberOf, columns,
             label={label}
             columns={narrow ? narrowColumns : columns}
             count={count}
-            rowPx={narrow ? 64 : 36}
+            rowPx={rowPx ?? (narrow ? 64 : 36)}
+            widths={narrow ? undefined : widths}
             selected={chosen}
             onSelect={select}
             onOpen={open}

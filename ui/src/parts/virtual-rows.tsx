@@ -5,11 +5,19 @@ export interface RowsHandle {
   focus: () => void;
 }
 
+export interface Column {
+  name: string;
+  className?: string | undefined;
+  onSort?: () => void; // pressed, it orders the list by the column
+  sorted?: "ascending" | "descending" | null;
+}
+
 interface Props {
   label: string;
-  columns: readonly { name: string; className?: string }[];
+  columns: readonly Column[];
   count: number;
   rowPx: number;
+  widths?: string | undefined; // of the columns, where the style sheet has none
   selected: number | null;
   onSelect: (row: number) => void;
   onOpen?: (row: number) => void;
@@ -19,7 +27,7 @@ interface Props {
 }
 
 /** A grid of rows of one height, of which only those in the window are in the document. */
-export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, onOpen, onShown, row, handle }: Props) {
+export function VirtualRows({ label, columns, count, rowPx, widths, selected, onSelect, onOpen, onShown, row, handle }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [windowPx, setWindowPx] = useState(600);
   const [scrollTop, setScrollTop] = useState(0);
@@ -100,7 +108,8 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
       </div>
     );
   });
-  const style: CSSProperties & { "--rows-px": string } = { "--rows-px": `${Math.min(count * rowPx + HEAD_PX + 3, 4_000)}px` };
+  const style: CSSProperties & { "--rows-px": string; "--columns"?: string } = { "--rows-px": `${Math.min(count * rowPx + HEAD_PX + 3, 4_000)}px` };
+  if (widths !== undefined) style["--columns"] = widths;
   return (
     <div
       ref={box}
@@ -116,8 +125,12 @@ export function VirtualRows({ label, columns, count, rowPx, selected, onSelect, 
     >
       <div role="row" aria-rowindex={1} className="vhead">
         {columns.map((column) => (
-          <div role="columnheader" key={column.name} className={column.className}>
-            {column.name}
+          <div role="columnheader" key={column.name} className={column.className} aria-sort={column.sorted ?? undefined}>
+            {column.onSort === undefined ? column.name : (
+              <button type="button" className="sort" onClick={column.onSort}>
+                {column.name} <span aria-hidden="true">{column.sorted === "ascending" ? "↑" : column.sorted === "descending" ? "↓" : ""}</span>
+              </button>
+            )}
           </div>
         ))}
       </div>

@@ -14,7 +14,7 @@ import { Items } from "./items";
 import { Metadata } from "./leaves";
 import { SCORE } from "./metrics";
 import { RunsTogether } from "./runs-together";
-import { comparedRuns, heldRuns, LETTERS, MOST_IN_HISTORY } from "./state";
+import { comparedRuns, heldRuns, LETTERS, MOST_SIDE_BY_SIDE } from "./state";
 import { MeasuredNotice, Scores } from "./summary";
 
 /** Two to twenty runs: all of them by one metric, then one against the baseline, in numbers and in items. */
@@ -86,8 +86,8 @@ export default function ComparePage() {
         </>
       )}
       {known !== null && runs.length > 1 && <Checkpoints runs={runs} contenders={all} held={b} found={found} option={option} />}
-      {runs.length > 1 && set.error === null && <Items a={a} b={b} letters={letters} pair={pair} />}
-      {runs.length > 2 && (runs.length <= MOST_IN_HISTORY ? <History runs={runs} /> : <p className="part quiet">The way of each item is shown over three to {MOST_IN_HISTORY} runs, which still have a column each: take some away to see it.</p>)}
+      {runs.length > 1 && set.error === null && (metric === SCORE || option !== null) && <Items runs={runs} a={a} b={b} letters={letters} pair={pair} metric={metric === SCORE || !option?.by_items ? "" : metric} />}
+      {runs.length > 2 && (runs.length <= MOST_SIDE_BY_SIDE ? <History runs={runs} /> : <p className="part quiet">The way of each item is shown over three to {MOST_SIDE_BY_SIDE} runs, which still have a column each: take some away to see it.</p>)}
     </>
   );
 }

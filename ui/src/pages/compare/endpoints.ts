@@ -3,15 +3,17 @@
 import { address, get, type Address } from "../../api/client";
 import type { Page } from "../../api/use-pages";
 import type { HistoryPage, HistoryRow, ItemRow, ItemsPage } from "../../api/types";
-import type { Filters } from "./state";
 
 export const ITEMS_PAGE = 100;
 
-export const itemsUrl = (a: string, b: string, filters: Filters, sort: string, offset: number, limit: number): Address<ItemsPage> =>
-  address("/comparisons/items", { run: [a, b], ...filters, sort, offset, limit });
+/** A question for items of two runs: filters, the number that they go by, and the order. */
+export type ItemsQuestion = Readonly<Record<string, string>>;
 
-export async function itemsPage(a: string, b: string, filters: Filters, sort: string, page: number, signal: AbortSignal): Promise<Page<ItemRow>> {
-  const { items, n } = await get(itemsUrl(a, b, filters, sort, page * ITEMS_PAGE, ITEMS_PAGE), signal);
+export const itemsUrl = (a: string, b: string, question: ItemsQuestion, offset: number, limit: number): Address<ItemsPage> =>
+  address("/comparisons/items", { run: [a, b], ...question, offset, limit });
+
+export async function itemsPage(a: string, b: string, question: ItemsQuestion, page: number, signal: AbortSignal): Promise<Page<ItemRow>> {
+  const { items, n } = await get(itemsUrl(a, b, question, page * ITEMS_PAGE, ITEMS_PAGE), signal);
   return { rows: items, n };
 }
 

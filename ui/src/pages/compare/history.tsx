@@ -1,4 +1,4 @@
-import { useCallback } from "react";
+import { useCallback, useRef, type KeyboardEvent } from "react";
 import { address } from "../../api/client";
 import type { HistoryRow } from "../../api/types";
 import { usePages } from "../../api/use-pages";
@@ -9,11 +9,14 @@ import { HISTORIES } from "../../words";
 import { SearchField } from "../../parts/fields";
 import { Failed, Loading } from "../../parts/states";
 import { useMedia } from "../../parts/use-media";
-import { VirtualRows } from "../../parts/virtual-rows";
+import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
 import { placeOf, useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
 import { oneLine } from "../../text/visible";
+import { useLanding } from "../../parts/use-landing";
+import { PanelPlace } from "../../parts/panel";
 import { historyPage, historyUrl, ITEMS_PAGE } from "./endpoints";
+import { ItemPanel } from "./item-panel";
 import { LETTERS } from "./state";
 
 const NAMES: readonly HistoryRow["history"][] = ["learned", "forgotten", "flipping", "always_correct", "never_correct"];
@@ -28,11 +31,33 @@ export function History({ runs }: { runs: readonly string[] }) {
   const narrow = useMedia("(max-width: 46rem)");
   const count = pages.count ?? 0;
   const at = placeOf(query.get("hat"));
-  const select = useCallback((row: number) => change({ hat: String(row) }, { replace: true }), [change]);
+  const { row: rowAt } = pages;
+  const opened = placeOf(query.get("hitem")); // its position in the list of the first two runs
+  const open = useCallback(
+    (row: number) => {
+      const item = rowAt(row)?.item ?? null;
+      change({ hat: String(row), hitem: item === null ? null : String(item) }, { replace: true });
+    },
+    [change, rowAt],
+  );
+  const select = useCallback((row: number) => (opened === null ? change({ hat: String(row) }, { replace: true }) : open(row)), [change, open, opened]);
+  const grid = useRef<RowsHandle>(null);
+  const aside = useRef<HTMLElement>(null);
+  useLanding(aside, opened, narrow);
+  const close = () => {
+    change({ hitem: null }, { replace: true });
+    grid.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || opened === null) return;
+    event.preventDefault(); // the items above have the key otherwise
+    close();
+  };
   const error = summary.error ?? pages.error;
 
   return (
-    <section className="part" aria-labelledby="history">
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape closes what the list in it opened
+    <section className="part history" aria-labelledby="history" onKeyDown={onKeyDown}>
       <h2 id="history">Each item over the runs</h2>
       {error !== null && <Failed error={error} what="history" />}
       {summary.data === null && error === null && <Loading what="the history" />}
@@ -43,20 +68,20 @@ export function History({ runs }: { runs: readonly string[] }) {
             {by === "contained" ? ", or with the expected answer inside the text" : ""}; {counted(summary.data.n_left_out, "item")} left out that not every run has, asks alike and scored.
           </p>
           <div className="class-buttons" role="group" aria-label="History">
-            <button type="button" aria-pressed={params.history === ""} onClick={() => change({ history: null, hat: null }, { replace: true })}>
+            <button type="button" aria-pressed={params.history === ""} onClick={() => change({ history: null, hat: null, hitem: null }, { replace: true })}>
               All
             </button>
             {NAMES.map((name) => (
-              <button key={name} type="button" aria-pressed={params.history === name} onClick={() => change({ history: params.history === name ? null : name, hat: null }, { replace: true })}>
+              <button key={name} type="button" aria-pressed={params.history === name} onClick={() => change({ history: params.history === name ? null : name, hat: null, hitem: null }, { replace: true })}>
                 {HISTORIES[name]} <span className="number quiet">{written(summary.data!.counts[name] ?? 0)}</span>
               </button>
             ))}
-            <button type="button" aria-pressed={by === "contained"} onClick={() => change({ by: by === "contained" ? null : "contained", hat: null }, { replace: true })}>
+            <button type="button" aria-pressed={by === "contained"} onClick={() => change({ by: by === "contained" ? null : "contained", hat: null, hitem: null }, { replace: true })}>
               Count contained answers
             </button>
           </div>
           <div className="filters">
-            <SearchField label="Text" value={params.text} placeholder="in prompt or id" onChange={(text) => change({ htext: text, hat: null }, { replace: true })} />
+            <SearchField label="Text" value={params.text} placeholder="in prompt or id" onChange={(text) => change({ htext: text, hat: null, hitem: null }, { replace: true })} />
           </div>
         </>
       )}
@@ -68,8 +93,10 @@ export function History({ runs }: { runs: readonly string[] }) {
             columns={[{ name: "History" }, { name: runs.map((_, place) => LETTERS[place]).join(" ") }, { name: "Item" }, ...(narrow ? [] : [{ name: "Prompt" }])]}
             count={count}
             rowPx={36}
+            handle={grid}
             selected={at !== null && at < count ? at : null}
             onSelect={select}
+            onOpen={open}
             onShown={pages.need}
             row={(place) => {
               const found = pages.row(place);
@@ -77,6 +104,11 @@ export function History({ runs }: { runs: readonly string[] }) {
             }}
           />
         </div>
+      )}
+      {opened !== null && (
+        <PanelPlace value={aside}>
+          <ItemPanel runs={runs} a={runs[0]!} b={runs[1]!} position={opened} letters={[LETTERS[0]!, LETTERS[1]!]} onClose={close} onMove={at === null || count === 0 ? null : (step) => open(Math.min(Math.max(at + step, 0), count - 1))} />
+        </PanelPlace>
       )}
     </section>
   );

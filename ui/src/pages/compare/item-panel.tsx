@@ -1,31 +1,31 @@
 import { useEffect, useState } from "react";
 import { address } from "../../api/client";
-import type { ItemDetail } from "../../api/types";
+import type { AnswerOfRun, ItemDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { reasonWords } from "../../format";
-import { show } from "../../numbers";
-import { Link } from "../../parts/link";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
-import { runAddress } from "../../router";
-import { DiffSide } from "../../text/diff";
+import { useQuery } from "../../router";
 import { Inline, ModelText } from "../../text/model-text";
+import { changedSpans } from "../../text/answer-text";
+import { ItemAnswer } from "./item-answer";
 import { ClassBadge } from "./item-row";
-import { letterClass } from "./state";
+import { LETTERS, MOST_SIDE_BY_SIDE } from "./state";
 
 interface Props {
+  runs: readonly string[]; // in the order in which they are shown
   a: string;
   b: string;
-  position: number;
+  position: number; // in the list of A and B
   letters: readonly [string, string];
   onClose: () => void;
   onMove: ((by: number) => void) | null;
 }
 
-/** One item of both runs: what was asked, and what differs between the answers, by word. */
-export function ItemPanel({ a, b, position, letters, onClose, onMove }: Props) {
+/** One item: what was asked, and the answer of every run beside the others, with what was said of it. */
+export function ItemPanel({ runs, a, b, position, letters, onClose, onMove }: Props) {
   const wanted = useSettled(position, 60); // whoever holds j down does not ask for each item on the way
-  const { data, error, again } = useResource(address("/comparisons/items/{position}", { position: wanted, run: [a, b] }));
+  const asked = [a, b, ...runs.filter((run) => run !== a && run !== b)].slice(0, MOST_SIDE_BY_SIDE);
+  const { data, error, again } = useResource(address("/comparisons/items/{position}", { position: wanted, run: asked }));
   const item = data !== null && data.position === position ? data : null;
   const title = item === null ? "Item" : (
     <>
@@ -36,16 +36,19 @@ export function ItemPanel({ a, b, position, letters, onClose, onMove }: Props) {
     <Panel label="Item" title={title} what="item" onClose={onClose} onMove={onMove}>
       {error !== null && <Failed error={error} again={again} what="item" />}
       {item === null && error === null && <Loading what="the item" />}
-      {item !== null && <Detail item={item} a={a} b={b} letters={letters} />}
+      {item !== null && <Detail item={item} runs={runs} a={a} b={b} letters={letters} />}
     </Panel>
   );
 }
 
-function Detail({ item, a, b, letters }: { item: ItemDetail; a: string; b: string; letters: readonly [string, string] }) {
-  const sides = [
-    { letter: letters[0], run: a, side: "a" as const, text: item.text_a, score: item.score_a, sample: item.sample_a, reason: item.miss_reason_a },
-    { letter: letters[1], run: b, side: "b" as const, text: item.text_b, score: item.score_b, sample: item.sample_b, reason: item.miss_reason_b },
-  ];
+function Detail({ item, runs, a, b, letters }: { item: ItemDetail; runs: readonly string[]; a: string; b: string; letters: readonly [string, string] }) {
+  const [query, change] = useQuery();
+  const differs = query.get("diff") !== "off";
+  const rendered = query.get("as") === "rendered";
+  const first = item.answers[0]!;
+  const answers = runs.flatMap((run) => item.answers.find((one) => one.run === run) ?? []);
+  const changed = (one: AnswerOfRun) => (!differs ? [] : one.run === a ? changedSpans(item.segments, "a") : changedSpans(one.segments, "b"));
+  const alike = answers.length > 1 && answers.every((one) => one.text === first.text);
   return (
     <>
       <h4>Prompt</h4>
@@ -64,27 +67,21 @@ function Detail({ item, a, b, letters }: { item: ItemDetail; a: string; b: strin
           <ModelText text={item.expected_b} label={`Expected answer in ${letters[1]}`} />
         </>
       )}
-      <div className="answers">
-        {sides.map((one) => (
-          <div key={one.side}>
-            <h4>
-              <span className={letterClass(one.letter)}>{one.letter}</span> {one.score === null ? "no score" : `score ${show("score", one.score)}`}
-              {one.reason !== null && <span className="quiet"> · {reasonWords(one.reason)}</span>}
-              {one.sample !== null && (
-                <Link to={runAddress(one.run, { sample: String(one.sample) })} className="small">
-                  the sample
-                </Link>
-              )}
-            </h4>
-            {item.segments !== null && item.text_a !== null && item.text_b !== null ? (
-              <DiffSide segments={item.segments} side={one.side} label={`Answer of ${one.letter}`} />
-            ) : (
-              <ModelText text={one.text} label={`Answer of ${one.letter}`} />
-            )}
-          </div>
+      <div className="answers-head">
+        <h4>Answers</h4>
+        <button type="button" className="small" aria-pressed={differs && !rendered} disabled={rendered} onClick={() => change({ diff: differs ? "off" : null }, { replace: true })}>
+          Differences from {letters[0]}
+        </button>
+        <button type="button" className="small" aria-pressed={rendered} onClick={() => change({ as: rendered ? null : "rendered" }, { replace: true })}>
+          Markdown and JSON
+        </button>
+        {alike && <span className="small quiet">All of them are the same text.</span>}
+      </div>
+      <div className={`answers of-${answers.length}`}>
+        {answers.map((one) => (
+          <ItemAnswer key={one.run} found={one} letter={LETTERS[runs.indexOf(one.run)]!} side={one.run === a ? "a" : "b"} changed={changed(one)} differs={differs} rendered={rendered} held={one.run === a || one.run === b} />
         ))}
       </div>
-      {item.segments !== null && item.text_a === item.text_b && <p className="small quiet">Both answers are the same text.</p>}
     </>
   );
 }

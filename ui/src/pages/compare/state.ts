@@ -1,5 +1,4 @@
 import type { ItemRow } from "../../api/types";
-import { valuesOf } from "../../router";
 import { CLASSES as WORDS } from "../../words";
 
 export type ItemClass = ItemRow["class"];
@@ -10,8 +9,8 @@ export const LETTERS = "ABCDEFGHIJKLMNOPQRST";
 export const letterClass = (letter: string): string => `letter series-${LETTERS.indexOf(letter)}`;
 
 export const MOST_RUNS = LETTERS.length;
-/** Items are held in pairs, and their histories over what still has a column each. */
-export const MOST_IN_HISTORY = 8;
+/** What still has a column each: of an item the answers, and of a history the runs. */
+export const MOST_SIDE_BY_SIDE = 8;
 
 export const CLASSES: readonly { name: ItemClass; text: string; short: string; mark: string }[] = [
   { name: "regressed", text: WORDS.regressed, short: "regressed", mark: "▼" },
@@ -24,13 +23,6 @@ export const CLASSES: readonly { name: ItemClass; text: string; short: string; m
 ];
 
 export const className = (name: ItemClass): string => `class-${name.replaceAll("_", "-")}`;
-
-/** Filters of the item table, as they are named in the address. */
-export const FILTERS = ["class", "section", "category", "difficulty", "reason", "text"] as const;
-export type FilterName = (typeof FILTERS)[number];
-export type Filters = Readonly<Record<FilterName, string>>;
-
-export const filtersOf = (query: URLSearchParams): Filters => valuesOf(query, FILTERS);
 
 export interface Chosen {
   runs: string[];
