@@ -21,7 +21,7 @@ from benchbook.views.answers.report import ERRORS
 from benchbook.views.answers.terms import MISS_REASONS, WITHIN
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
 from benchbook.views.numbers import DECIMALS, MOST_DECIMALS, NO_INTERVAL
-from benchbook.views.protocol.tables import LOCATED, RULES, SHORT_REASONS, STANDINGS
+from benchbook.views.protocol.tables import LOCATED, SHORT_REASONS
 from benchbook.views.rubric.words import FAIL_ENDINGS, FAIL_REASONS
 from benchbook.views.verdicts import (
     ADJUSTMENT_WORDS,
@@ -143,10 +143,8 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "CLASSES": ("What became of an item (A11).", CLASS_WORDS),
     "HISTORIES": ("An item's way through the runs.", HISTORY_WORDS),
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
-    "STANDINGS": ("Whether a judge can be used.", STANDINGS),
     "NOT_COMPARED": ("Why two runs can't be compared.", {"other_scorer": OTHER_SCORER}),
     "BASELINE_RULES": ("Why a run is the baseline, where nobody chose one.", BASELINE_RULES),
-    "RULES": ("A rule for judges, and how its limit is written; `{points}` are those of the protocol.", RULES),
 }  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def test_labels_of_another_run_are_refused(at: Path, tmp_path: Path) -> None:
 
 def test_no_label_yet(at: Path, tmp_path: Path) -> None:
     said = good("calibrate", "run", "--labels", drawn(tmp_path / "labels", 5))
-    assert "as people would judge it is INCONCLUSIVE" in said
+    assert "as people would judge it is “Inconclusive”" in said
 
 
 def test_both_are_commands(folder: Path) -> None:

@@ -50,6 +50,14 @@ def test_a_panel_is_told_as_everywhere_else(ran: tuple[Path, RunResult], api: Ap
     assert found["judges_table"]["rows"][0][0] == "the panel (majority)"
 
 
+def test_all_that_the_judges_split_on_comes_by_pages(api: Api) -> None:
+    whole = api.json("/api/v1/runs/panel/panel")["panel"]["splits"]
+    pages = [api.json(f"/api/v1/runs/panel/panel/splits?limit=50&offset={offset}") for offset in (0, 50, 100)]
+    assert [page["n"] for page in pages] == [87] * 3
+    assert [split for page in pages for split in page["splits"]] == whole
+    assert api.problem("/api/v1/runs/one/panel/splits")[0] == 404
+
+
 def test_what_does_not_change_is_not_sent_again(api: Api) -> None:
     first = api.get("/api/v1/runs/panel/panel")
     again = api.get("/api/v1/runs/panel/panel", headers={"if-none-match": first.headers["etag"]})

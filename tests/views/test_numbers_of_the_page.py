@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 from benchbook.comparison.difference import Difference
 from benchbook.evaluators.intervals import Interval
-from benchbook.evaluators.protocol.rows import Measured, RuleOutcome
-from benchbook.evaluators.protocol.spec import Dimension, protocol_v1
+from benchbook.evaluators.protocol.rows import Measured
 from benchbook.views import numbers
 from benchbook.views.protocol import tables
 
@@ -44,12 +42,6 @@ def measured(
     return tables.measured(kind, found, 0.95)
 
 
-def rule_outcome(rule: str, found: float | None, limit: float, points: int) -> str:
-    one = Dimension("all", "Is it good?", 0, points)
-    outcome = RuleOutcome(rule=rule, holds=None, found=found, limit=limit)
-    return tables.rule_outcome(outcome, replace(protocol_v1(), dimensions=(one,)))
-
-
 WRITERS: dict[str, Callable[..., str]] = {
     "show": lambda kind, value, limit, why: numbers.show(kind, value, apart_from=limit, unknown=why),
     "limit": numbers.limit,
@@ -59,8 +51,6 @@ WRITERS: dict[str, Callable[..., str]] = {
     "points": lambda low, high: numbers.points(difference(low, high)),
     "p": numbers.p_value,
     "measured": measured,
-    "with sign": tables.signed,
-    "rule": rule_outcome,
 }
 
 

@@ -11,6 +11,7 @@ import "./styles/print.css";
 import "./styles/ranks.css";
 import "./styles/compare.css";
 import "./styles/items.css";
+import "./styles/pictures.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

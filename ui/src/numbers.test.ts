@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import cases from "../../tests/cases/numbers.json";
 import type { Difference, Measured } from "./api/types";
-import { interval, limit, measured, points, pValue, ruleOutcome, show, signed, signedInterval, withSign } from "./numbers";
+import { interval, limit, measured, points, pValue, show, signed, signedInterval } from "./numbers";
 import type { Kind } from "./words";
 
 // A case is what a function takes, and last the text it makes of that.
@@ -21,8 +21,6 @@ const WRITERS: Readonly<Record<string, (...given: never[]) => string>> = {
     const found = measured(kind, { value, low, high, n_units, at_least, reason } as Measured);
     return `${found.value} (${found.beside})`;
   },
-  "with sign: words": withSign,
-  "rule: rule, found, limit, points": (rule: string, found: number | null, asked: number, span: number) => ruleOutcome({ rule, holds: null, found, limit: asked }, span),
 };
 
 const { about: _, ...tables } = cases;

@@ -2,8 +2,8 @@
  * Numbers as reports write them: the twin of `benchbook.views.numbers`, with its digits and words (`words.ts`). What
  * both make of a number stands in tests/cases/numbers.json, and tests hold both to it.
  */
-import type { Difference, Interval, Measured, RuleOutcome } from "./api/types";
-import { DECIMALS, MOST_DECIMALS, NO_INTERVAL, REASONS, RULES, SHORT_REASONS, type Kind } from "./words";
+import type { Difference, Interval, Measured } from "./api/types";
+import { DECIMALS, MOST_DECIMALS, NO_INTERVAL, REASONS, SHORT_REASONS, type Kind } from "./words";
 
 export const NOTHING = "–";
 
@@ -91,15 +91,6 @@ export function measured(kind: Kind, found: Measured, units = "outputs"): { valu
   if (reason === "too_few") return { value: shown, beside: `too few: ${count(found.n_units)} of ${count(found.at_least)} ${units}` };
   if (low === null && high === null) return { value: shown, beside: `no interval: ${why}` };
   return { value: shown, beside: interval(kind, { ...found, confidence: 0 }, true) };
-}
-
-/** A difference in words: what is above 0 gets a plus, so that its direction is read at once. */
-export const withSign = (text: string): string => (text === "0.000" || /^[-−–]/.test(text) ? text : `+${text}`);
-
-/** `quotes that were found, at least 90 %: 20.3 %`; `span`: how many points a protocol's overall score goes over. */
-export function ruleOutcome({ rule, found, limit: asked }: RuleOutcome, span: number): string {
-  const [text, kind]: readonly [string, Kind] = hasWord(RULES, rule) ? RULES[rule] : [rule, "ratio"];
-  return `${text.replace("{points}", `${span}`)} ${limit(kind, asked)}: ${show(kind, found, { apartFrom: asked, unknown: "not known" })}`;
 }
 
 /** `1,234`. */

@@ -218,13 +218,6 @@ export const LOCATED = {
   no_quote: "no quote",
 } as const;
 
-/** Whether a judge can be used. */
-export const STANDINGS = {
-  usable: "can be used",
-  not_usable: "can not be used",
-  too_few: "too few evaluations to say",
-} as const;
-
 /** Why two runs can't be compared. */
 export const NOT_COMPARED = {
   other_scorer: "{a} was scored under {spec_a}, {b} under {spec_b}: their scores answer different questions; compare runs of one scorer",
@@ -234,13 +227,4 @@ export const NOT_COMPARED = {
 export const BASELINE_RULES = {
   step: "it has the lowest training step",
   start: "it was started first",
-} as const;
-
-/** A rule for judges, and how its limit is written; `{points}` are those of the protocol. */
-export const RULES = {
-  valid_share_at_least: ["evaluations that count, at least", "rate"],
-  found_share_at_least: ["quotes that were found, at least", "rate"],
-  severity_at_most: ["points (of {points}) away from the other judges, at most", "grade"],
-  agreement_at_least: ["agreement with the other judges, at least", "ratio"],
-  failed_probe_share_at_most: ["probes that failed, at most", "rate"],
 } as const;

@@ -10,6 +10,7 @@ import msgspec
 
 from benchbook.evaluators.exact import as_float, ratio
 from benchbook.evaluators.gates import DecisionName
+from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.made import Made
 from benchbook.evaluators.panel_rules import PanelRule
 from benchbook.statistics.ground import Agreement
@@ -30,6 +31,7 @@ class JudgeAlone(Made, frozen=True, kw_only=True):
     unscored_by_reason: dict[str, int]  # evaluator_error, with the parse_error_reason behind a colon
     aggregate_score: float | None
     pass_rate: float | None
+    intervals: dict[str, Interval]  # of these means and rates
     decision: DecisionName | None  # by points (R6.3); None where the run is not whole, or stopped early
     same_as_panel: float | None  # share of the samples that both scored in which all scores are the panel's
     input_tokens: int

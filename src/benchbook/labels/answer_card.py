@@ -41,6 +41,7 @@ class CriterionTrial(msgspec.Struct, frozen=True, kw_only=True):
     n_scored: int  # answers that the evaluator gave a score for it: it need not apply to all
     n: int  # of these: labelled
     confusion: dict[str, dict[str, int]]
+    same: Estimate  # the share of the labelled answers to which the evaluator gave people's own score
     agreement: dict[AgreementName, Agreement]
     bias: Bias
     as_scored: float | None
@@ -145,6 +146,7 @@ def _trial(
         n_scored=len(all_scored),
         n=trial.n,
         confusion=trial.confusion,
+        same=trial.same,
         agreement=trial.agreement,
         bias=trial.bias,
         as_scored=sum(own for _, own in all_scored) / len(all_scored) if all_scored else None,

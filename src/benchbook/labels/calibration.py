@@ -11,7 +11,14 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.correctable import MeanOfScores, SampleCounts
 from benchbook.evaluators.gates import Decision, DecisionName, Gate, Threshold
-from benchbook.labels.calibration_corrected import GoldScores, LabelledPair, bias_of, clusters_of, corrected_aggregates
+from benchbook.labels.calibration_corrected import (
+    GoldScores,
+    LabelledPair,
+    bias_of,
+    clusters_of,
+    corrected_aggregates,
+    same_score,
+)
 from benchbook.labels.calibration_results import (
     AgreementName,
     Calibration,
@@ -24,6 +31,7 @@ from benchbook.labels.calibration_results import (
 )
 from benchbook.labels.state import scores_words
 from benchbook.statistics import Agreement, Estimate, Weights, cohens_kappa, gwet_ac, krippendorff_alpha
+from benchbook.statistics.ground import REASONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,13 @@ def _never(gate: CorrectedGate) -> str:
 
 def _doubt(gate: CorrectedGate) -> str:
     if gate.worst is None:
-        return f"{gate.aggregate}: nothing can be said of how sure its corrected value is ({gate.reason or 'no_data'})"
+        return f"{gate.aggregate}: nothing can be said of how sure its corrected value is ({_why(gate)})"
     return f"{gate.aggregate} is {gate.value:.9g}, and {gate.worst:.9g} at worst; the gate asks for {_asks(gate)}"
+
+
+def _why(gate: CorrectedGate) -> str:
+    code = gate.reason or "no_data"
+    return REASONS.get(code, code)
 
 
 def _asks(gate: CorrectedGate) -> str:
@@ -210,6 +223,7 @@ def field_trial(pairs: Sequence[LabelledPair], criterion: LabelCriterion, drawin
         field=criterion.name,
         n=len(pairs),
         confusion=confusion,
+        same=same_score(pairs, drawing.confidence),
         agreement=agreements(said, criterion.scores, drawing, clusters_of(pairs)),
         bias=bias_of(pairs, drawing),
     )

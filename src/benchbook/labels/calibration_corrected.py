@@ -173,16 +173,21 @@ def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
 
 
 def _labels_alone(samples: Sequence[_Sample], highest: int, confidence: float, *, is_rate: bool) -> Estimate:
-    """The mean of people's labels, drawn by chance: with Wilson's interval for shares, else Jeffreys'; by clusters."""
+    """The mean of people's labels, drawn by chance: a share, or a mean of scores by Jeffreys; by clusters."""
     labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
     values = [value for value, _ in labelled]
-    if not _clustered(samples):
-        if is_rate:
-            return wilson(round(sum(values)), len(values), confidence)
-        return bounded_mean(values, highest=highest, confidence=confidence)
-    clusters = [cluster for _, cluster in labelled]
-    found = bounded_mean(values, highest=highest, clusters=clusters, confidence=confidence)
-    if is_rate and found.reason == "no_variance" and len(set(values)) == 1:
+    clusters = [cluster for _, cluster in labelled] if _clustered(samples) else None
+    if is_rate:
+        return share_of(values, clusters, confidence)
+    return bounded_mean(values, highest=highest, clusters=clusters, confidence=confidence)
+
+
+def share_of(values: Sequence[float], clusters: Sequence[str | None] | None, confidence: float) -> Estimate:
+    """The share of ones among zeros and ones: Wilson's interval, or by clusters."""
+    if clusters is None:
+        return wilson(round(sum(values)), len(values), confidence)
+    found = bounded_mean(values, highest=1, clusters=clusters, confidence=confidence)
+    if found.reason == "no_variance" and len(set(values)) == 1:
         n_clusters = len(set(clusters))
         alike = wilson(n_clusters if values[0] else 0, n_clusters, confidence)
         return replace(alike, method="wilson_over_clusters", n=len(values), n_clusters=n_clusters)
@@ -268,6 +273,11 @@ def _difference(pairs: Sequence[LabelledPair], confidence: float) -> Estimate:
         clusters=clusters_of(pairs),
         confidence=confidence,
     )
+
+
+def same_score(pairs: Sequence[LabelledPair], confidence: float) -> Estimate:
+    """The share of the samples that the judge gave people's own score."""
+    return share_of([float(pair.judge == pair.people) for pair in pairs], clusters_of(pairs), confidence)
 
 
 def clusters_of(pairs: Sequence[LabelledPair]) -> list[str | None] | None:

@@ -71,6 +71,7 @@ class FieldTrial(msgspec.Struct, frozen=True, kw_only=True):
     field: str  # the criterion's name
     n: int
     confusion: dict[str, dict[str, int]]
+    same: Estimate  # the share of these samples to which the judge gave people's own score
     agreement: dict[AgreementName, Agreement]
     bias: Bias
 

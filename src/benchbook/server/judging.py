@@ -13,6 +13,7 @@ from benchbook.catalog.queries import list_runs
 from benchbook.catalog.run_filters import RunFilter
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.experiments import JudgedTexts
+from benchbook.evaluators.panels import Split
 from benchbook.evaluators.registry import evaluator_of, samples_type
 from benchbook.record.derived_files import reading_frame
 from benchbook.record.tables import read_rows, row_of_sample
@@ -25,16 +26,19 @@ from benchbook.server.judging_types import (
     ExperimentList,
     JudgesOfRun,
     PanelOfRun,
+    SplitsPage,
     judges_answer,
     panel_of_run,
     protocol_of_run,
+    splits_page,
 )
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import EvaluationsAsked
 from benchbook.server.row_lists import RowList, all_of, asked_for
 from benchbook.server.services import FoundRun, Services
-from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices
+from benchbook.views.protocol.pictures import judges_words
+from benchbook.views.rubric.panel import judges_agreement_table, judges_table, panel_lines, panel_notices, panel_spans
 from benchbook.views.views import table_json, text_spans
 
 if TYPE_CHECKING:
@@ -73,12 +77,13 @@ def _in_short(services: Services, found: FoundRun) -> JudgesOfRun | None:
 
 
 def get_judges(call: Request) -> Any:
-    """aggregates.json, and what the judges score."""
+    """aggregates.json, what the judges score, and that in words."""
     found, evaluator = _experiment(call.services, call.path["run_id"])
     call.is_of(found.state_id, "judges")
     file: msgspec.Struct = evaluator.read(found.record).aggregates
     protocol = protocol_of_run(evaluator.label_criteria(found.record.started()))
-    return judges_answer(type(file))(**structs.asdict(file), protocol=protocol)
+    words = judges_words(file.analysis, protocol)  # type: ignore[attr-defined]  # of every experiment
+    return judges_answer(type(file))(**structs.asdict(file), protocol=protocol, words=words)
 
 
 def list_evaluations(call: Request) -> EvaluationsPage:
@@ -166,24 +171,49 @@ _MOST_SPLITS = 100
 _ABOUT_BYTES = 1 << 16  # of an answer in memory
 
 
+_BYTES_OF_SPLIT = 400
+
+
 def get_panel(call: Request) -> PanelOfRun:
     """A run's panel of judges: computed when it is first asked for, and kept."""
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "panel")
-    return call.services.kept.get(("panel", found.name), lambda: _answer(found), lambda _: _ABOUT_BYTES)
+    answer, _ = _panel(call.services, found)
+    return answer
 
 
-def _answer(found: FoundRun) -> PanelOfRun:
+def list_splits(call: Request) -> SplitsPage:
+    """The samples that a panel's judges split on, by their place in the ranking."""
+    found, asked = call.services.finished(call.path["run_id"]), call.query
+    call.is_of(found.state_id, "splits", str(asked.offset), str(asked.limit))
+    answer, splits = _panel(call.services, found)
+    page = tuple(splits[asked.offset : asked.offset + asked.limit])
+    return splits_page(type(answer.panel))(splits=page, n=len(splits))
+
+
+def _panel(services: Services, found: FoundRun) -> tuple[PanelOfRun, list[Split]]:
+    """The answer about a panel, and all that its judges split on."""
+    return services.kept.get(
+        ("panel", found.name),
+        lambda: _answer(found),
+        lambda kept: _ABOUT_BYTES + _BYTES_OF_SPLIT * len(kept[1]),
+    )
+
+
+def _answer(found: FoundRun) -> tuple[PanelOfRun, list[Split]]:
     evaluator = evaluator_of(found.record)
     derived = evaluator.read(found.record)
     panel = evaluator.panel(derived, read_rows(found.record.samples, samples_type(found.record)))
     if panel is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "no panel judged this run")
-    return panel_of_run(type(panel))(
+    gates = () if derived.decision is None else derived.decision.gates
+    answer = panel_of_run(type(panel))(
         lines=tuple(panel_lines(panel)),
         notices=tuple(panel_notices(panel)),
         judges_table=table_json(judges_table(panel, derived.aggregates)),
         agreement_table=table_json(judges_agreement_table(panel)),
+        pictures=tuple(panel_spans(panel, derived.aggregates, gates)),
         n_splits=len(panel.splits),
         panel=structs.replace(panel, splits=panel.splits[:_MOST_SPLITS]),
     )
+    return answer, panel.splits

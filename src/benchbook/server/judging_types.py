@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from types import GenericAlias
+from typing import get_args, get_type_hints
 
 import msgspec
 
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.made import Made, made
-from benchbook.evaluators.panels import PanelAnalysis
+from benchbook.evaluators.panels import PanelAnalysis, Split
+from benchbook.views.protocol.pictures import JudgesWords
+from benchbook.views.spans import Spans
 from benchbook.views.views import MarkedSpan, TableWords
 from benchbook.views.words import criterion_word
 
@@ -68,13 +72,13 @@ def protocol_of_run(criteria: Sequence[LabelCriterion]) -> ProtocolOfRun:
 
 @cache
 def judges_answer(aggregates: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """aggregates.json of an experiment, with what its judges score."""
+    """aggregates.json of an experiment, with what its judges score, and what it says of them in words."""
     return msgspec.defstruct(
         "JudgesAnswer",
-        [("protocol", ProtocolOfRun)],
+        [("protocol", ProtocolOfRun), ("words", JudgesWords)],
         bases=(aggregates,),
         module=__name__,
-        namespace={"__doc__": "aggregates.json of an experiment, and what its judges score."},
+        namespace={"__doc__": "aggregates.json of an experiment, what its judges score, and that in words."},
         frozen=True,
         kw_only=True,
     )
@@ -132,7 +136,8 @@ class EvaluationDetail(EvaluationSummary, frozen=True, kw_only=True):
 
 
 class PanelOfRun(Made, frozen=True, kw_only=True):
-    """A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`."""
+    """A panel of judges in words, in tables, in numbers and as data of pictures. Its `splits` are the first hundred of
+    `n_splits`; `listSplits` has all."""
 
     __slots__ = ()
 
@@ -140,6 +145,7 @@ class PanelOfRun(Made, frozen=True, kw_only=True):
     notices: tuple[str, ...]
     judges_table: TableWords
     agreement_table: TableWords
+    pictures: tuple[Spans, ...]  # each judge's score and pass rate beside the panel's
     n_splits: int
     panel: PanelAnalysis
 
@@ -148,3 +154,19 @@ class PanelOfRun(Made, frozen=True, kw_only=True):
 def panel_of_run(panel: type[PanelAnalysis]) -> type[PanelOfRun]:
     """`PanelOfRun` with the type of panel that its rubric has."""
     return made(PanelOfRun, {}, {"panel": panel})
+
+
+class SplitsPage(Made, frozen=True, kw_only=True):
+    """Samples on which a panel's judges split: first what a person should look at first. `n` are on all pages."""
+
+    __slots__ = ()
+
+    splits: tuple[Split, ...]
+    n: int
+
+
+@cache
+def splits_page(panel: type[PanelAnalysis]) -> type[SplitsPage]:
+    """`SplitsPage` with the type of split that its rubric has."""
+    (split,) = get_args(get_type_hints(panel)["splits"])
+    return made(SplitsPage, {}, {"splits": GenericAlias(tuple, (split, ...))})

@@ -146,6 +146,12 @@ OPERATIONS: tuple[Operation, ...] = (
         answers=tuple(judging_types.panel_of_run(one.panel) for one in _TYPES if one.panel is not None),
     ),
     Operation(
+        method="GET", path=f"{_API}/runs/{{run_id}}/panel/splits", name="listSplits",
+        summary="The samples that a panel's judges split on, by pages: first what a person should look at first.",
+        handler=judging.list_splits, query=questions.SplitsAsked, heavy=True,
+        answers=tuple(judging_types.splits_page(one.panel) for one in _TYPES if one.panel is not None),
+    ),
+    Operation(
         method="GET", path=f"{_API}/runs/{{run_id}}/marks", name="getMarks",
         summary="People's marks on a run: its name, note and tags, and whether it is archived.",
         handler=marks.get_marks, answers=(types.MarksOfRun,),

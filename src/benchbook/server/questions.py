@@ -311,6 +311,13 @@ class DisputesAsked(_Question, frozen=True, kw_only=True):
     offset: Offset = 0
 
 
+class SplitsAsked(_Question, frozen=True, kw_only=True):
+    """A part of the ranked list of what a panel's judges split on."""
+
+    limit: Limit = 100
+    offset: Offset = 0
+
+
 class CalibrationAsked(_Question, frozen=True, kw_only=True):
     """The confidence of intervals, and the seed of those by resampling."""
 

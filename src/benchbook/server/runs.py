@@ -46,7 +46,7 @@ from benchbook.training.curves import TRAINING_TABLE, MetricPoint, curves, telli
 from benchbook.views.gates import gates_table
 from benchbook.views.names import set_name
 from benchbook.views.views import gate_words, table_json, view_of
-from benchbook.views.words import criterion_word, reason, standing_words
+from benchbook.views.words import criterion_word, in_prose, reason, standing_words
 
 if TYPE_CHECKING:
     import polars
@@ -292,7 +292,11 @@ def get_decision(call: Request) -> DecisionOfRun | RefusedDecision | VerdictOfRu
 
 def _words(opening: Opening) -> dict[str, Any]:
     """The fields of `HeadlineWords`, as the report has them."""
-    reasons = tuple(Reasons(title=one.title, entries=one.entries) for one in opening.reasons if one.entries)
+    reasons = tuple(
+        Reasons(title=one.title, entries=tuple(in_prose(entry) for entry in one.entries))
+        for one in opening.reasons
+        if one.entries
+    )
     return {"headline": opening.headline, "tone": opening.tone, "meaning": opening.meaning, "reasons": reasons}
 
 

@@ -26,6 +26,7 @@ from benchbook.labels.calibration_results import AgreementName
 from benchbook.statistics import Estimate
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
+from benchbook.views.against_people import OnTrial, agreement_sentences, crossed
 from benchbook.views.html import html_page
 from benchbook.views.judge_card_tables import (
     COEFFICIENTS,
@@ -40,6 +41,7 @@ from benchbook.views.judge_card_tables import (
 )
 from benchbook.views.judges import CardSection, CardWords
 from benchbook.views.markdown import markdown_page
+from benchbook.views.spans import SpanLine, Spans
 from benchbook.views.views import table_json
 from benchbook.views.words import criterion_word
 
@@ -62,13 +64,56 @@ def answer_card_words(card: AnswerCard) -> CardWords:
         CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, Table)))
         for one in _sections(card)
     )
-    says = ". ".join(_sentence(one) for one in card.criteria)
-    return CardWords(f"{says}.", None, None, tuple(_notices(card)), tuple(sections))
+    sentences = tuple(answer_card_sentences(card))
+    return CardWords(
+        says=" ".join(sentences),
+        sentences=sentences,
+        as_judged=None,
+        as_people_judge=None,
+        notices=tuple(_notices(card)),
+        values=tuple(_twice(one) for one in card.criteria),
+        values_about="",
+        criteria=tuple(crossed(one, card.confidence) for one in _trials(card)),
+        sections=tuple(sections),
+    )
+
+
+def answer_card_sentences(card: AnswerCard) -> list[str]:
+    """The card in sentences: how far evaluator and people agree, and what people would have scored."""
+    return [*agreement_sentences(_trials(card)), *(f"{_sentence(one)}." for one in card.criteria)]
+
+
+def _trials(card: AnswerCard) -> list[OnTrial]:
+    who = "evaluator" if isinstance(card.judge, UnsetType) else "judge"
+    return [
+        OnTrial(criterion_word(one.criterion), who, one.n, one.confusion, one.same, one.bias) for one in card.criteria
+    ]
+
+
+def _twice(one: CriterionTrial) -> Spans:
+    """A criterion's value as scored, and below it as people would score."""
+    scale = min(one.scores), max(one.scores)
+    value, low, high = (
+        inside(scale, bound) for bound in (one.corrected.estimate, one.corrected.low, one.corrected.high)
+    )
+    scored = numbers.show(_kind(one), one.as_scored, unknown="nothing was scored")
+    return Spans(
+        title=criterion_word(one.criterion),
+        about="share of the answers" if one.is_rate else f"mean of {scale[0]} to {scale[1]}",
+        kind=_kind(one),
+        lowest=float(scale[0]),
+        highest=float(scale[1]),
+        lines=(
+            SpanLine("As scored", one.as_scored, None, None, scored, "none", ""),
+            SpanLine("As people would score", value, low, high, _estimate(one, one.corrected), "none", ""),
+        ),
+    )
 
 
 def answer_card_lines(card: AnswerCard) -> Iterator[str]:
     """The card in short, for a terminal."""
     yield f"{one_line(_on_trial(card))}, held against {card.n_labelled:,} labelled answers of {card.n_scored:,}"
+    yield from agreement_sentences(_trials(card))
     for one in card.criteria:
         yield _sentence(one)
         kappa = one.agreement["cohens_kappa"]
@@ -93,7 +138,7 @@ def answer_card_document(card: AnswerCard) -> Document:
         Fact("Labels", digest=card.labels_sha256),
     )
     headline = f"{plural(card.n_labelled, 'labelled answer')} of {card.n_scored:,}"
-    opening = Opening(headline, "none", None, tuple(_sentence(one) for one in card.criteria), facts=facts)
+    opening = Opening(headline, "none", None, tuple(answer_card_sentences(card)), facts=facts)
     blocks: list[Block] = [opening, Notices(tuple(_notices(card))), *_sections(card)]
     return Document(f"{_on_trial(card)}, held against people", card.spec, blocks, digest=card.run_sha256)
 

@@ -12,7 +12,8 @@ from benchbook.statistics.ground import REASONS, WARNINGS, Agreement, Estimate
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
 from benchbook.views.gates import rule_words
-from benchbook.views.words import aggregate_word, criterion_word
+from benchbook.views.methods import method_words
+from benchbook.views.words import aggregate_word, code_words, criterion_word
 
 if TYPE_CHECKING:
     from benchbook.labels.judge_card import BetweenPeople, JudgeCard
@@ -107,18 +108,20 @@ def _gate(gate: CorrectedGate) -> tuple[Cell, ...]:
         for value in (gate.frozen, gate.value, gate.worst, gate.best)
     )
     span = worst if gate.worst == gate.best else f"{worst} and {best}"
-    return word.label, rule_words(gate.direction, word.kind, gate.limit), frozen, value, span, _outcome(gate)
+    by = " (by labels alone)" if gate.source == "labels_alone" and gate.value is not None else ""
+    outcome = f"{gate_outcome(gate)}{by}"
+    return word.label, rule_words(gate.direction, word.kind, gate.limit), frozen, value, span, outcome
 
 
-def _outcome(gate: CorrectedGate) -> str:
-    by = " (by labels alone)" if gate.source == "labels_alone" else ""
+def gate_outcome(gate: CorrectedGate) -> str:
+    """The outcome of a gate as people would judge."""
     if gate.holds_for_sure:
-        return f"holds{by}"
+        return "holds"
     if not gate.can_hold:
-        return f"does not hold{by}"
+        return "does not hold"
     if gate.value is None:
         return "nothing can be said"
-    return f"holds, but not at worst{by}" if gate.holds else f"does not hold, but might at best{by}"
+    return "holds, but not at worst" if gate.holds else "does not hold, but might at best"
 
 
 def _corrected(card: JudgeCard) -> Table:
@@ -127,16 +130,15 @@ def _corrected(card: JudgeCard) -> Table:
         "By labels alone": "number", "Labelled of judged": "number", "How it was made": "text",
     }  # fmt: skip
     percent = numbers.limit("rate", card.calibration.confidence)
-    rows = [_corrected_row(one, _scale(card, one.aggregate)) for one in card.calibration.corrected]
+    scales = scales_of(card)
+    rows = [_corrected_row(one, scales.get(one.aggregate, (0, 1))) for one in card.calibration.corrected]
     return table(f"Over the judged samples, with {percent} intervals", columns, rows)
 
 
-def _scale(card: JudgeCard, aggregate: str) -> _Scale:
-    """The scale of an aggregate: its criterion's for a mean, 0 to 1 for all else."""
-    fields = card.calibration.fields
-    scales = {f"{one.field.removesuffix('_score')}_mean": [*map(int, one.confusion)] for one in fields}
-    found = scales.get(aggregate, [0, 1])
-    return min(found), max(found)
+def scales_of(card: JudgeCard) -> dict[str, _Scale]:
+    """The scales of the means of criteria, by their aggregates; that of every other aggregate is 0 to 1."""
+    scores = {one.field: [*map(int, one.confusion)] for one in card.calibration.fields}
+    return {f"{field.removesuffix('_score')}_mean": (min(found), max(found)) for field, found in scores.items()}
 
 
 def _corrected_row(one: Corrected, scale: _Scale) -> tuple[Cell, ...]:
@@ -257,7 +259,7 @@ def _validity(card: JudgeCard) -> Table:
         ("Judged", found.n_asked),
         ("Read at last", f"{found.n_valid:,}, {_share(found.share)}"),
         ("Asked again because a reply could not be read", found.parse_retries),
-        *((f"Unscored: {why}", n) for why, n in found.invalid_by_reason.items()),
+        *((f"Unscored: {code_words(why)}", n) for why, n in found.invalid_by_reason.items()),
     ]
     return table("Whether the judge's replies could be read", {"What": "text", "Samples": "count"}, rows)
 
@@ -318,8 +320,8 @@ def _interval(found: Estimate, kind: Kind, scale: _Scale) -> str:
 
 
 def made_how(found: Estimate) -> str:
-    """The method of an estimate, and its warnings."""
-    return "; ".join((found.method, *(WARNINGS.get(warning, warning) for warning in found.warnings)))
+    """The method of an estimate and its warnings, in words."""
+    return "; ".join((method_words(found.method), *(WARNINGS.get(warning, warning) for warning in found.warnings)))
 
 
 def why_nothing(reason: str | None) -> str | None:

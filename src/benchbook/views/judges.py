@@ -27,11 +27,21 @@ from benchbook.labels.position import PositionTrial
 from benchbook.statistics import Estimate
 from benchbook.text import one_line, shorten
 from benchbook.views import numbers
+from benchbook.views.against_people import (
+    Crossed,
+    OnTrial,
+    agreement_sentences,
+    crossed,
+    gate_sentences,
+    gate_spans,
+    unmoved_gates,
+)
 from benchbook.views.html import html_page
-from benchbook.views.judge_card_tables import card_notices, card_sections
+from benchbook.views.judge_card_tables import card_notices, card_sections, scales_of
 from benchbook.views.markdown import markdown_page
+from benchbook.views.spans import Spans
 from benchbook.views.views import TableWords, named_model, table_json
-from benchbook.views.words import decision_word, reason
+from benchbook.views.words import criterion_word, decision_headline, decision_word, in_prose, reason
 
 _CELL, _COLUMNS = 34, 6  # characters of a cell, and columns, on a terminal
 
@@ -55,28 +65,57 @@ class CardSection:
 
 @dataclass(frozen=True, slots=True)
 class CardWords:
-    """The card in words. `says` is all in a sentence; `as_judged` and `as_people_judge` are the decision by the judge's
-    scores and the corrected one, null where the card is not of one that decides a release."""
+    """The card in words, and as data of pictures. `sentences` come first: what it all comes to; `says` is them in one.
+
+    `as_judged` and `as_people_judge` are the decision by the judge's scores and the corrected one, null where the card
+    is of none that decides a release. `values` are as judged and as people would judge, `criteria` the scores of both.
+    """
 
     says: str
+    sentences: tuple[str, ...]
     as_judged: CardDecision | None
     as_people_judge: CardDecision | None
     notices: tuple[str, ...]
+    values: tuple[Spans, ...]
+    values_about: str  # what of them is not drawn; may be empty
+    criteria: tuple[Crossed, ...]
     sections: tuple[CardSection, ...]
 
 
 def card_words(card: JudgeCard) -> CardWords:
     """The card for whoever shows it in a way of their own: the same sentences and tables as in the others."""
+    found = card.calibration
+    frozen, corrected = found.frozen_decision, found.corrected_decision
+    gates = () if corrected is None else corrected.gates
+    sentences = tuple(card_sentences(card))
     return CardWords(
-        says=_sentence(card),
-        as_judged=_decision_shown(card.calibration.frozen_decision),
-        as_people_judge=_decision_shown(card.calibration.corrected_decision),
+        says=" ".join(sentences),
+        sentences=sentences,
+        as_judged=_decision_shown(frozen),
+        as_people_judge=_decision_shown(corrected),
         notices=tuple(card_notices(card)),
+        values=tuple(gate_spans(() if frozen is None else frozen.gates, gates, scales_of(card))),
+        values_about=unmoved_gates(gates),
+        criteria=tuple(crossed(one, found.confidence) for one in _trials(card)),
         sections=tuple(
             CardSection(one.title, tuple(table_json(part) for part in one.blocks if isinstance(part, document.Table)))
             for one in card_sections(card)
         ),
     )
+
+
+def card_sentences(card: JudgeCard) -> list[str]:
+    """The card in sentences: the decision, what becomes of the gates, and how far judge and people agree."""
+    decision = card.calibration.corrected_decision
+    gates = [] if decision is None else gate_sentences(decision.gates)
+    return [_decision_sentence(card), *gates, *agreement_sentences(_trials(card))]
+
+
+def _trials(card: JudgeCard) -> list[OnTrial]:
+    return [
+        OnTrial(criterion_word(one.field), "judge", one.n, one.confusion, one.same, one.bias)
+        for one in card.calibration.fields
+    ]
 
 
 def card_document(card: JudgeCard) -> Document:
@@ -88,7 +127,7 @@ def card_document(card: JudgeCard) -> Document:
         word.headline,
         word.tone,
         "refused" if decision is None else f"{decision.decision}, corrected",
-        (_sentence(card),),
+        tuple(card_sentences(card)),
         () if decision is None else (Listed(tuple(reason(one) for one in decision.reasons)),),
         (judge, *(Fact(name, value) for name, value in _identity(card))),
     )
@@ -109,7 +148,7 @@ def card_html(card: JudgeCard) -> Iterator[str]:
 def card_lines(card: JudgeCard) -> Iterator[str]:
     """The card in short, for a terminal."""
     yield f"judge {_who_judged(card)}, held against {card.calibration.n_labelled:,} labelled samples"
-    yield _sentence(card)
+    yield from card_sentences(card)
     for one in card_sections(card):
         if one.title in ("Gates", "Corrected values", "Agreement"):
             for part in one.blocks:
@@ -131,23 +170,24 @@ def _columns(table: document.Table) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _sentence(card: JudgeCard) -> str:
-    """Both decisions, and the rate that the gate is about."""
+def _decision_sentence(card: JudgeCard) -> str:
+    """Both decisions, and how sure the corrected one is."""
     found = card.calibration.corrected_decision
     if found is None:
         return "The run's own decision is refused, so there is none to correct."
     frozen = card.calibration.frozen_decision
-    own = "refused" if frozen is None else frozen.decision
+    own = "refused" if frozen is None else f"“{decision_headline(frozen.decision)}”"
+    people, alone = decision_headline(found.decision), decision_headline(found.by_values_alone)
     percent = numbers.limit("rate", found.confidence)
     return (
-        f"As judged the decision is {own}; as people would judge it is {found.decision}, by {percent} intervals "
-        f"({found.by_values_alone} if the corrected values are taken as sure)."
+        f"As judged the decision is {own}; as people would judge it is “{people}”, by {percent} intervals "
+        f"(“{alone}” if the corrected values are taken as sure)."
     )
 
 
 def _decision_shown(found: Decision | CorrectedDecision | None) -> CardDecision:
     word, reasons = decision_word(found), () if found is None else found.reasons
-    return CardDecision(word.headline, word.tone, tuple(reason(one) for one in reasons))
+    return CardDecision(word.headline, word.tone, tuple(in_prose(reason(one)) for one in reasons))
 
 
 def _identity(card: JudgeCard) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from benchbook.evalsets.set_parts import PartSaid
 from benchbook.evaluators.document import Kind, Tone
-from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.gates import Decision, DecisionName
 from benchbook.record.standing import RunState
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
@@ -152,6 +152,19 @@ def decision_word(found: Decision | CorrectedDecision | None) -> DecisionWord:
     return word
 
 
+def decision_headline(name: DecisionName) -> str:
+    """`Not ready`: a decision in words, without what it goes by."""
+    return _DECISIONS[name].headline
+
+
+_NAMES = re.compile(rf"\b({'|'.join(_DECISIONS)})\b")
+
+
+def in_prose(text: str) -> str:
+    """A reason without the names that decisions have in files: `1 sample can't show “Ready to release”`."""
+    return _NAMES.sub(lambda found: f"“{_DECISIONS[found[1]].headline}”", text)
+
+
 def by_bounds(decision: Decision) -> bool:
     """True if the decision goes by what bounds show of its gates (R6.4)."""
     return not isinstance(decision.decided_by, msgspec.UnsetType) and decision.decided_by.rule == "bounds"
@@ -200,6 +213,11 @@ def _rounded(kind: Kind, text: str) -> str:
         return found["lead"] + numbers.show(kind, float(found["value"]), apart_from=apart_from)
 
     return _VALUE_AND_LIMIT.sub(as_shown, text)
+
+
+def code_words(code: str) -> str:
+    """A code of several parts as words: `parse_error:not_json` as `parse error: not json`."""
+    return one_line(code.replace("_", " ").replace(":", ": "))
 
 
 _ABBREVIATION = 5  # letters: a longer name in capitals is a word

@@ -20,7 +20,7 @@ from benchbook.evaluators.rubric.panel import panel_analysis
 from benchbook.evaluators.rubric.scoring import score_sample
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
-from benchbook.views.rubric.panel import judges_table, splits_table
+from benchbook.views.rubric.panel import judges_table, panel_lines, panel_spans, splits_table
 from benchbook.views.rubric.report import VIEW
 from own_rubric import own_run
 from panels import Said, replies_of, run_panel
@@ -50,6 +50,35 @@ def analysis(result: RunResult, n_resamples: int = 200) -> PanelAnalysis:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> PanelAnalysis:
     return analysis(panel_run(tmp_path_factory.mktemp("panel"), VOTES, 7))
+
+
+def test_the_panel_is_told_in_sentences(found: PanelAnalysis) -> None:
+    """Of what both scored, mild and lax give five of seven the same, and strict and either of them two of six."""
+    assert panel_lines(found)[1:] == [
+        "Of 7 samples with the scores of two judges or more they split on 4; on 2 pass or fail hangs on whom one asks.",
+        "Scored without some judge, whose score could have changed nothing: 1 sample.",
+        (
+            "Most alike are mild and lax, with the same scores for 71.4 % of 7; "
+            "least alike strict and mild, with the same scores for 33.3 % of 6."
+        ),
+    ]
+
+
+def test_judges_stand_beside_the_panel_with_their_intervals(tmp_path: Path) -> None:
+    """Lax passes seven of seven: by Wilson 64.6 % at least."""
+    result = panel_run(tmp_path, VOTES, 7)
+    found, derived = analysis(result), result.derived
+    score, passed = panel_spans(found, derived.aggregates, derived.decision.gates)
+    assert [line.name for line in score.lines] == ["the panel (majority)", "strict", "mild", "lax"]
+    assert (passed.title, passed.about, passed.mark) == ("Pass rate", "the gate asks for at least 85 %", 0.85)
+    assert (passed.good_from, passed.good_to) == (0.85, 1.0)
+    lax = passed.lines[3]
+    assert (lax.value, lax.high, lax.words) == (1.0, 1.0, "100.0 % (64.6 % to 100.0 %)")
+    assert lax.low == pytest.approx(0.64567, abs=1e-5)
+    assert [row[-1] for row in judges_table(found, derived.aggregates).rows][1:] == [
+        "Not ready", "Ready to release", "Ready to release",
+    ]  # fmt: skip
+    assert "(parse error: " in str(judges_table(found, derived.aggregates).rows[1][1])
 
 
 def test_samples_are_counted_by_whether_the_judges_agree(found: PanelAnalysis) -> None:

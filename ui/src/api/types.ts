@@ -244,14 +244,20 @@ export interface CardSection {
 }
 
 /**
- * The card in words. `says` is all in a sentence; `as_judged` and `as_people_judge` are the decision by the judge's
- * scores and the corrected one, null where the card is not of one that decides a release.
+ * The card in words, and as data of pictures. `sentences` come first: what it all comes to; `says` is them in one.
+ *
+ * `as_judged` and `as_people_judge` are the decision by the judge's scores and the corrected one, null where the card
+ * is of none that decides a release. `values` are as judged and as people would judge, `criteria` the scores of both.
  */
 export interface CardWords {
   says: string;
+  sentences: string[];
   as_judged: CardDecision | null;
   as_people_judge: CardDecision | null;
   notices: string[];
+  values: Spans[];
+  values_about: string;
+  criteria: Crossed[];
   sections: CardSection[];
 }
 
@@ -559,6 +565,7 @@ export interface CriterionTrial {
   n_scored: number;
   n: number;
   confusion: Record<string, Record<string, number>>;
+  same: Estimate;
   agreement: Record<string, Agreement>;
   bias: Bias;
   as_scored: number | null;
@@ -581,6 +588,16 @@ export interface CriterionWords {
   given: string;
   tone: "bad" | "doubt" | "good" | "none";
   quote: QuoteWords | null;
+}
+
+/** One criterion: `counts[people][judge]`, both by `scores`, and the judge's scores minus people's, by slice. */
+export interface Crossed {
+  title: string;
+  who: string;
+  says: string;
+  scores: string[];
+  counts: number[][];
+  differences: Spans;
 }
 
 /** A record of labels that can't be read as it was written, and what is wrong with it. */
@@ -872,6 +889,7 @@ export interface FieldTrial {
   field: string;
   n: number;
   confusion: Record<string, Record<string, number>>;
+  same: Estimate;
   agreement: Record<string, Agreement>;
   bias: Bias;
 }
@@ -1260,6 +1278,7 @@ export interface JudgeAlone {
   aggregate_score: number | null;
   pass_rate: number | null;
   faithfulness_failure_rate: number | null;
+  intervals: Record<string, Interval>;
   decision: "INCONCLUSIVE" | "NOT_READY" | "READY" | null;
   same_as_panel: number | null;
   input_tokens: number;
@@ -1328,6 +1347,15 @@ export interface JudgePairAgreement {
   kappa: Record<string, Agreement>;
 }
 
+/** A judge's place in the league, in words. */
+export interface JudgePlace {
+  judge: string;
+  standing: string;
+  tone: "bad" | "doubt" | "good" | "none";
+  n: number;
+  rules: RuleWords[];
+}
+
 /** One reply of the judge, as it came. `judge` names the judge of a panel that gave it; else null. */
 export interface JudgeReplyRow {
   judge: string | null;
@@ -1357,7 +1385,7 @@ export interface JudgedWords {
   facts: TableWords;
 }
 
-/** aggregates.json of an experiment, and what its judges score. */
+/** aggregates.json of an experiment, what its judges score, and that in words. */
 export interface JudgesAnswer {
   spec: string;
   n_outputs: number;
@@ -1376,6 +1404,7 @@ export interface JudgesAnswer {
   n_warnings_first?: number;
   task?: "known" | "unknown";
   protocol: ProtocolOfRun;
+  words: JudgesWords;
 }
 
 /** An experiment with judges, in short; the whole of it is in the run's aggregates. */
@@ -1391,6 +1420,13 @@ export interface JudgesOfRun {
   n_evaluations: number;
   n_valid: number;
   n_invalid: number;
+}
+
+/** An experiment's judges in words, and as data of pictures. `sentences` come first. */
+export interface JudgesWords {
+  sentences: string[];
+  league: JudgePlace[];
+  pictures: Spans[];
 }
 
 /**
@@ -1797,12 +1833,16 @@ export interface PanelManifest {
   judges: PanelJudge[];
 }
 
-/** A panel of judges in words, in tables and in numbers. Its `splits` are the first hundred of `n_splits`. */
+/**
+ * A panel of judges in words, in tables, in numbers and as data of pictures. Its `splits` are the first hundred of
+ * `n_splits`; `listSplits` has all.
+ */
 export interface PanelOfRun {
   lines: string[];
   notices: string[];
   judges_table: TableWords;
   agreement_table: TableWords;
+  pictures: Spans[];
   n_splits: number;
   panel: PanelAnalysis;
 }
@@ -2098,6 +2138,12 @@ export interface RuleOutcome {
   holds: boolean | null;
   found: number | null;
   limit: number;
+}
+
+/** One rule for judges, and what was found; `tone` is none where that is not known. */
+export interface RuleWords {
+  tone: "bad" | "doubt" | "good" | "none";
+  text: string;
 }
 
 /** A run that is compared; `step` is the training step that it is from, by its model's name or its training log. */
@@ -2475,6 +2521,39 @@ export interface SliceDifference {
 }
 
 /**
+ * One value and its interval, as drawn and as written; a bound is null where there is none. `state` says whether it
+ * is as asked, in the colour of `tone`; empty where nothing was asked.
+ */
+export interface SpanLine {
+  name: string;
+  value: number | null;
+  low: number | null;
+  high: number | null;
+  words: string;
+  tone: "bad" | "doubt" | "good" | "none";
+  state: string;
+}
+
+/**
+ * Values of one `kind` on an axis from `lowest` to `highest`, a line each.
+ *
+ * `mark` is the limit that was asked for, or where nothing differs; from `good_from` to `good_to` is as asked. All
+ * three are null where nothing was asked. `signed`: the numbers of the axis have their sign.
+ */
+export interface Spans {
+  title: string;
+  about: string;
+  kind: "count" | "grade" | "ms" | "p" | "rate" | "ratio" | "score" | "tokens" | "usd";
+  lowest: number;
+  highest: number;
+  lines: SpanLine[];
+  mark: number | null;
+  good_from: number | null;
+  good_to: number | null;
+  signed: boolean;
+}
+
+/**
  * A sample on which the judges do not agree. The scores of each criterion are in the judges' order; None of one who
  * gave none.
  */
@@ -2487,6 +2566,12 @@ export interface Split {
   n_dissenting: number;
   accuracy_scores: (number | null)[];
   faithfulness_scores: (number | null)[];
+}
+
+/** Samples on which a panel's judges split: first what a person should look at first. `n` are on all pages. */
+export interface SplitsPage {
+  splits: Split[];
+  n: number;
 }
 
 /**
@@ -2693,6 +2778,7 @@ export interface Gets {
   "/runs/{run_id}/criteria": { takes: never; answers: CriteriaOfRun };
   "/runs/{run_id}/slices": { takes: never; answers: RunSlices };
   "/runs/{run_id}/panel": { takes: never; answers: PanelOfRun };
+  "/runs/{run_id}/panel/splits": { takes: "limit" | "offset"; answers: SplitsPage };
   "/runs/{run_id}/marks": { takes: never; answers: MarksOfRun };
   "/runs/{run_id}/verification": { takes: never; answers: VerificationJob };
   "/runs/{run_id}/samples": { takes: "outcome" | "section" | "category" | "difficulty" | "reason" | "text" | "sort" | "order" | "limit" | "offset" | "cursor"; answers: SamplesPage };

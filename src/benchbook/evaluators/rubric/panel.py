@@ -16,6 +16,7 @@ from benchbook.evaluators.made import made
 from benchbook.evaluators.panels import JudgeAlone, JudgesScores, Marks, PanelAgreement, PanelAnalysis, Split, rank_of
 from benchbook.evaluators.rubric.aggregates import aggregates_of
 from benchbook.evaluators.rubric.criteria import Criterion
+from benchbook.evaluators.rubric.intervals import further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.outcomes import exact_scores_of, outcome_in
 from benchbook.evaluators.rubric.release import decide
 from benchbook.evaluators.rubric.reply import ITEM_CRITERIA
@@ -93,7 +94,7 @@ def panel_analysis(
         n_verdicts_differ=sum(split.verdicts_differ for split in seen.splits),
         n_scored_without_all=seen.n_scored_without_all,
         n_left_open=seen.n_left_open,
-        judges=[judge.found() for judge in seen.judges],
+        judges=[judge.found(confidence) for judge in seen.judges],
         pairs=agreement.pairs([judge.name for judge in panel.judges]),
         alpha=agreement.alpha(),
         n_clusters=None if seen.clusters is None else len(set(seen.clusters)),
@@ -224,9 +225,11 @@ class _Judge:
             self._n_both += 1
             self._n_same += _marks(vote, self._spec) == _marks(row, self._spec)
 
-    def found(self) -> JudgeAlone:
+    def found(self, confidence: float) -> JudgeAlone:
         aggregates = aggregates_of(self._tally)
         means, failures = _shown(self._spec.criteria)
+        shown = {"aggregate_score", "pass_rate", *means, *failures}
+        reach = intervals_of(self._tally, confidence) | further_intervals_of(self._tally, confidence)
         return _judge_type(self._spec.criteria)(
             judge=self._number,
             name=self._judge.name,
@@ -237,6 +240,7 @@ class _Judge:
             unscored_by_reason=dict(sorted(self._errors.items())),
             aggregate_score=aggregates.aggregate_score,
             pass_rate=aggregates.pass_rate,
+            intervals={name: one for name, one in reach.items() if name in shown},
             decision=decide(self._tally).decision if self._whole else None,
             same_as_panel=as_float(ratio(self._n_same, self._n_both)),
             input_tokens=self._input,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchbook.evaluators.document import Cell, Columns, Kind, Table, Value, table
@@ -94,17 +95,35 @@ def signed(words: str) -> str:
     return words if words.startswith(("-", "−", numbers.DASH, "0.000 ")) or words == "0.000" else f"+{words}"
 
 
-def rule_words(rule: str, limit: float, protocol: Protocol) -> str:
+class Points(typing.Protocol):
+    """The scale of an experiment's overall score."""
+
+    @property
+    def lowest(self) -> int: ...
+
+    @property
+    def highest(self) -> int: ...
+
+    @property
+    def span(self) -> int: ...
+
+
+def rule_words(rule: str, limit: float, points: Points) -> str:
     """`evaluations that count, at least 90 %`."""
     words, kind = RULES.get(rule, (rule, "ratio"))
-    return f"{words.format(points=protocol.span)} {numbers.limit(kind, limit)}"
+    return f"{words.format(points=points.span)} {numbers.limit(kind, limit)}"
 
 
-def rule_outcome(outcome: RuleOutcome, protocol: Protocol) -> str:
-    """`quotes that were found, at least 90 %: 20.3 %`."""
+def rule_outcome(outcome: RuleOutcome, points: Points) -> str:
+    """`quotes that were found, at least 90 %: 20.3 %`; of severity `2.306 points (of 8) harsher than …, at most 1`."""
     _, kind = RULES.get(outcome.rule, (outcome.rule, "ratio"))
+    if outcome.rule == "severity_at_most" and outcome.found:
+        size = numbers.show(kind, abs(outcome.found), apart_from=outcome.limit)
+        way = "harsher" if outcome.found < 0 else "kinder"
+        limit = numbers.limit(kind, outcome.limit)
+        return f"{size} points (of {points.span}) {way} than the other judges, at most {limit}"
     found = numbers.show(kind, outcome.found, apart_from=outcome.limit, unknown="not known")
-    return f"{rule_words(outcome.rule, outcome.limit, protocol)}: {found}"
+    return f"{rule_words(outcome.rule, outcome.limit, points)}: {found}"
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────

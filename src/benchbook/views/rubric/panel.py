@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchbook.evaluators.document import Cell, Columns, Table, table
+from benchbook.evaluators.gates import Gate
+from benchbook.evaluators.intervals import Interval
 from benchbook.evaluators.panel_rules import PANEL_RULES
-from benchbook.evaluators.panels import JudgeAlone, PanelAnalysis
+from benchbook.evaluators.panels import JudgeAlone, JudgePairAgreement, PanelAnalysis
 from benchbook.evaluators.rubric.rows import AggregatesFile
 from benchbook.statistics import Agreement
 from benchbook.text import one_line, plural
 from benchbook.views import numbers
+from benchbook.views.gates import gate_rule
 from benchbook.views.judge_card_tables import caveats
-from benchbook.views.words import criterion_word
+from benchbook.views.spans import SpanLine, Spans
+from benchbook.views.words import aggregate_word, code_words, criterion_word, decision_headline
 
 SPLITS_SHOWN = 20  # `benchbook panel RUN --all` has the others
 
@@ -30,7 +34,57 @@ def panel_lines(panel: PanelAnalysis) -> list[str]:
         found.append(f"Scored without some judge, whose score could have changed nothing: {plural(n, 'sample')}.")
     if n := panel.n_left_open:
         found.append(f"Not scored, for the score of a judge who gave none could decide: {plural(n, 'sample')}.")
-    return found
+    return [*found, *_most_and_least_alike(panel)]
+
+
+def _most_and_least_alike(panel: PanelAnalysis) -> list[str]:
+    """Of three judges or more: which two give the same scores most often, and which least."""
+    known = [pair for pair in panel.pairs if pair.same_scores is not None]
+    if len(known) < 2:
+        return []
+    least, most = (choose(known, key=lambda pair: pair.same_scores or 0.0) for choose in (min, max))
+    if least.same_scores == most.same_scores:
+        return [
+            f"Every two of them give the same scores to {numbers.show('rate', most.same_scores)} of what both scored."
+        ]
+    return [f"Most alike are {_pair(most)}; least alike {_pair(least)}."]
+
+
+def _pair(pair: JudgePairAgreement) -> str:
+    share = numbers.show("rate", pair.same_scores)
+    return f"{one_line(pair.judge_a)} and {one_line(pair.judge_b)}, with the same scores for {share} of {pair.n:,}"
+
+
+def panel_spans(panel: PanelAnalysis, file: AggregatesFile, gates: Sequence[Gate]) -> Iterator[Spans]:
+    """The panel's score and pass rate, and below it the same of each judge alone. `gates` are those of the run."""
+    limits = {gate.aggregate: gate for gate in gates}
+    for name in ("aggregate_score", "pass_rate"):
+        word, gate = aggregate_word(name), limits.get(name)
+        own = SpanLine(
+            f"the panel ({panel.rule})", *_value(file.aggregates, name, file.intervals.get(name)), "none", ""
+        )
+        alone = (
+            SpanLine(judge.name, *_value(judge, name, judge.intervals.get(name)), "none", "") for judge in panel.judges
+        )
+        yield Spans(
+            title=word.label,
+            about="" if gate is None else f"the gate asks for {gate_rule(gate)}",
+            kind=word.kind,
+            lowest=0.0,
+            highest=1.0,
+            lines=(own, *alone),
+            mark=None if gate is None else gate.limit,
+            good_from=None if gate is None else gate.limit,
+            good_to=None if gate is None else 1.0,
+        )
+
+
+def _value(found: Any, name: str, span: Interval | None) -> tuple[float | None, float | None, float | None, str]:
+    """`(value, low, high, words)` of an aggregate."""
+    value, kind = getattr(found, name), aggregate_word(name).kind
+    low, high = (None, None) if span is None else (span.low, span.high)
+    shown = numbers.show(kind, value, unknown="nothing was scored")
+    return value, low, high, shown if value is None else f"{shown} ({numbers.interval(kind, span, bare=True)})"
 
 
 def panel_notices(panel: PanelAnalysis) -> list[str]:
@@ -68,10 +122,11 @@ def _means(found: Any, names: Sequence[str]) -> list[float | None]:
 
 
 def _judge(judge: JudgeAlone, names: Sequence[str]) -> tuple[Cell, ...]:
-    why = ", ".join(f"{one_line(reason)} {n:,}" for reason, n in judge.unscored_by_reason.items())
+    why = ", ".join(f"{code_words(reason)} {n:,}" for reason, n in judge.unscored_by_reason.items())
     scored = f"{judge.n_scored:,} of {judge.n_asked:,}" + (f" ({why})" if why else "")
     means = (*_means(judge, names), judge.aggregate_score, judge.pass_rate)
-    return judge.name, scored, judge.same_as_panel, *means, judge.decision or None
+    alone = None if judge.decision is None else decision_headline(judge.decision)
+    return judge.name, scored, judge.same_as_panel, *means, alone
 
 
 def judges_agreement_table(panel: PanelAnalysis) -> Table:

@@ -2,9 +2,11 @@ import { useEffect } from "react";
 import { address } from "../../api/client";
 import type { JudgesAnswer } from "../../api/types";
 import { useResource } from "../../api/use-resource";
+import { SpansLegend, SpansView } from "../../charts/spans";
 import { counted, words } from "../../format";
 import { count } from "../../numbers";
 import { Choice } from "../../parts/fields";
+import { Lead } from "../../parts/lead";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
@@ -36,25 +38,35 @@ export default function JudgesPage() {
         <Choice label="Experiment" value={run ?? ""} options={runs.data.experiments.map((one) => ({ value: one.run_id, text: `${one.run_id} · ${one.spec}, ${counted(one.n_evaluations, "evaluation")}` }))} onChange={(found) => change(Object.fromEntries([...query.keys()].map((name) => [name, name === "run" ? found : null])))} />
       </div>
       {judges.error !== null && <Failed error={judges.error} again={judges.again} what="analysis" />}
-      {judges.data === null && judges.error === null && <Loading what="the analysis" />}
+      {judges.data === null && judges.error === null && (
+        <div className="coming">
+          <Loading what="the analysis" />
+        </div>
+      )}
       {judges.data !== null && <Analysed found={judges.data} onOpen={(target, variant) => change({ target, variant, at: null, evaluation: null })} />}
-      {run !== null && runs.data !== null && <Evaluations run={run} judges={judges.data} />}
+      {run !== null && (judges.data !== null || judges.error !== null) && <Evaluations run={run} judges={judges.data} />}
     </>
   );
 }
 
 function Analysed({ found, onOpen }: { found: JudgesAnswer; onOpen: (target: string, variant: string) => void }) {
-  const { analysis, protocol } = found;
+  const { analysis, protocol, words: said } = found;
   return (
     <>
+      <Lead sentences={said.sentences} />
       <Warnings found={found.warnings} />
       <p className="quiet">
         {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${count(one.n_valid)} valid`).join("; ")}.
         {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.
       </p>
       <Grid targets={analysis.targets} protocol={protocol} onOpen={onOpen} />
-      <League league={analysis.league} protocol={protocol} />
-      <Cards judges={analysis.judges} protocol={protocol} />
+      <League league={said.league} />
+      <section className="part" aria-labelledby="judges">
+        <h2 id="judges">Judges side by side</h2>
+        <div className="pictures">{said.pictures.map((one) => <SpansView key={one.title} of={one} />)}</div>
+        <SpansLegend zone mark="limit, or no difference" />
+        <Cards judges={analysis.judges} />
+      </section>
     </>
   );
 }

@@ -1,45 +1,32 @@
-import type { LeagueEntry, ProtocolOfRun } from "../../api/types";
-import { count, ruleOutcome, sentence } from "../../numbers";
-import { MARKS, type Tone } from "../../parts/states";
+import type { JudgePlace } from "../../api/types";
+import { counted } from "../../format";
+import { MARKS } from "../../parts/states";
 import { Inline } from "../../text/model-text";
-import { STANDINGS } from "../../words";
 
-const TONES: Readonly<Record<string, Tone>> = { usable: "good", not_usable: "bad", too_few: "doubt" };
-
-/** Which judges can be used, and by which rules not. */
-export function League({ league, protocol }: { league: readonly LeagueEntry[]; protocol: ProtocolOfRun }) {
+/** Which judges can be used, and what each rule found. */
+export function League({ league }: { league: readonly JudgePlace[] }) {
   return (
     <section className="part" aria-labelledby="league">
-      <h2 id="league">League</h2>
-      <div className="table" tabIndex={0} role="region" aria-label="League of judges">
-        <table>
-          <thead>
-            <tr><th scope="col">Judge</th><th scope="col">Standing</th><th scope="col" className="number">n</th><th scope="col">Rules</th></tr>
-          </thead>
-          <tbody>
-            {league.map((entry) => {
-              const tone = TONES[entry.standing] ?? "none";
-              return (
-                <tr key={entry.judge_model}>
-                  <th scope="row"><Inline text={entry.judge_model} /></th>
-                  <td><span className={`chip tone-${tone}`}><span className="mark" aria-hidden="true">{MARKS[tone]}</span>{sentence(STANDINGS, entry.standing)}</span></td>
-                  <td className="number">{count(entry.n)}</td>
-                  <td>
-                    <ul className="rules small">
-                      {entry.outcomes.map((one) => (
-                        <li key={one.rule} className={one.holds === false ? "tone-bad broken" : ""}>
-                          <span aria-hidden="true">{one.holds === null ? "?" : one.holds ? "✓" : "✕"}</span> {ruleOutcome(one, protocol.span)}
-                          <span className="unseen">{one.holds === null ? " not known" : one.holds ? " holds" : " does not hold"}</span>
-                        </li>
-                      ))}
-                    </ul>
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <h2 id="league">Who can be used</h2>
+      <ol className="league">
+        {league.map((entry) => (
+          <li key={entry.judge} className={`card tone-${entry.tone}`}>
+            <h3><Inline text={entry.judge} /></h3>
+            <p>
+              <span className="chip"><span className="mark" aria-hidden="true">{MARKS[entry.tone]}</span>{entry.standing}</span>{" "}
+              <span className="small quiet">{counted(entry.n, "evaluation")} of others' outputs</span>
+            </p>
+            <ul className="rules small">
+              {entry.rules.map((rule) => (
+                <li key={rule.text} className={rule.tone === "bad" ? "tone-bad broken" : ""}>
+                  <span aria-hidden="true">{rule.tone === "none" ? "?" : MARKS[rule.tone]}</span> {rule.text}
+                  <span className="unseen">{rule.tone === "none" ? ", not known" : rule.tone === "good" ? ", holds" : ", does not hold"}</span>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
     </section>
   );
 }

@@ -1,21 +1,21 @@
-import type { CardDecision, CardSection, CardWords } from "../../api/types";
+import type { CardDecision, CardSection, CardWords, Crossed } from "../../api/types";
+import { HeatGrid } from "../../charts/heat-grid";
+import { SpansLegend, SpansView } from "../../charts/spans";
+import { count } from "../../numbers";
+import { Lead } from "../../parts/lead";
 import { Link } from "../../parts/link";
 import { ReportTableView } from "../../parts/report-table";
 import { MARKS } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 
-// What else is known of the judge stands folded away: it is about the judge, not about the labels.
-const FOLDED = new Set(["Validity", "Evidence and test-retest", "Labels", "Cost"]);
-
-/** The judge held against people, as `benchbook calibrate` has it: the same sentences and the same tables. */
+/** The judge held against people, as `benchbook calibrate` has it: its sentences first, then pictures, then its tables folded away. */
 export function CalibrationView({ words, run, labels }: { words: CardWords; run: string; labels: string }) {
-  const [open, folded] = [false, true].map((fold) => words.sections.filter((one) => FOLDED.has(one.title) === fold));
   const decides = words.as_judged !== null || words.as_people_judge !== null;
   return (
     <section className="part calibration" aria-labelledby="calibration">
       <h2 id="calibration">{decides ? "What the judge is worth" : "What the scores are worth"}</h2>
-      <p><Inline text={words.says} /></p>
+      <Lead sentences={words.sentences} />
       {decides && (
         <div className="cards wide">
           {words.as_judged && <Decided title="As judged" decision={words.as_judged} />}
@@ -28,16 +28,52 @@ export function CalibrationView({ words, run, labels }: { words: CardWords; run:
           <ul>{words.notices.map((one) => <li key={one}><Inline text={one} /></li>)}</ul>
         </div>
       )}
-      {open!.map((one) => <Section key={one.title} section={one} />)}
-      {folded!.length > 0 && (
-        <details>
-          <summary>What else is known of the judge</summary>
-          {folded!.map((one) => <Section key={one.title} section={one} />)}
-        </details>
+      {words.values.length > 0 && (
+        <section className="card-section">
+          <h3>{decides ? "Each gate as judged, and as people would judge" : "The scores, and as people would score"}</h3>
+          <div className="pictures">{words.values.map((one) => <SpansView key={one.title} of={one} level="h4" />)}</div>
+          <SpansLegend zone={decides} mark={decides ? "limit of the gate" : null} />
+          {words.values_about !== "" && <p className="small quiet">{words.values_about}</p>}
+        </section>
       )}
+      {words.criteria.map((one) => <Against key={one.title} of={one} said={words.sentences.includes(one.says)} />)}
+      <details className="part-details">
+        <summary>All of it as tables</summary>
+        {words.sections.map((one) => <Section key={one.title} section={one} />)}
+      </details>
       <p className="small quiet">
         Run <Link to={runAddress(run)}><Inline text={run} /></Link>. The same, as a page of its own: <code>benchbook calibrate <Inline text={run} /> --labels <Inline text={labels} /> --html card.html</code>
       </p>
+    </section>
+  );
+}
+
+/** One criterion: how often people gave a score and the judge gave one, and by how much they differ. */
+function Against({ of, said }: { of: Crossed; said: boolean }) {
+  const most = Math.max(...of.counts.flat(), 1);
+  return (
+    <section className="card-section">
+      <h3><Inline text={of.title} />: {of.who} against people</h3>
+      {!said && <p><Inline text={of.says} /></p>}
+      <div className="pictures">
+        <div>
+          <HeatGrid
+            label={`${of.title}: scores of people and ${of.who}`}
+            corner={<>people ↓ {of.who} →</>}
+            rows={of.scores}
+            columns={of.scores}
+            cell={(people, judge) => {
+              const n = of.counts[people]?.[judge] ?? 0;
+              return { text: count(n), share: n / most, framed: people === judge };
+            }}
+          />
+          <p className="small quiet">How many answers; framed, both gave the same score. Right of the frame the {of.who} gave more, left of it less.</p>
+        </div>
+        <div>
+          <SpansView of={of.differences} level="h4" />
+          <SpansLegend mark="no difference" />
+        </div>
+      </div>
     </section>
   );
 }

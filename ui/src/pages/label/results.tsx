@@ -25,21 +25,25 @@ export function Results({ labels, labeller = null }: { labels: string; labeller?
   if (book.error !== null) return <Failed error={book.error} again={book.again} what="set of labels" />;
   if (book.data === null) return <Loading what="the labels" />;
   const found = calibration.data;
+  if (found === null && calibration.error === null) {
+    return (
+      <div className="coming">
+        <Loading what="how far people and judge agree" />
+      </div>
+    );
+  }
   return (
     <>
-      <People book={book.data} labeller={labeller} />
       {calibration.error !== null && <Failed error={calibration.error} again={calibration.again} what="calibration" />}
-      {found === null && calibration.error === null && <Loading what="how far people and judge agree" />}
       {found !== null && found.words !== null && <CalibrationView words={found.words} run={found.run_id} labels={labels} />}
       {found !== null && found.words === null && (
-        <>
-          <ReportTableView table={found.between_people_table} />
-          <div className="notice tone-none">
-            <h2>The run can't be held against these labels</h2>
-            <p><Inline text={found.reason ?? "Nothing says why."} /></p>
-          </div>
-        </>
+        <div className="notice tone-none">
+          <h2>The run can't be held against these labels</h2>
+          <p><Inline text={found.reason ?? "Nothing says why."} /></p>
+        </div>
       )}
+      <People book={book.data} labeller={labeller} />
+      {found !== null && found.words === null && <ReportTableView table={found.between_people_table} />}
     </>
   );
 }

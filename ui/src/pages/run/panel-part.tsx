@@ -1,71 +1,74 @@
 import { address } from "../../api/client";
-import type { CriterionOfRun, PanelOfRun, Split } from "../../api/types";
+import type { CriterionOfRun, PanelOfRun } from "../../api/types";
 import { useResource } from "../../api/use-resource";
-import { count, NOTHING } from "../../numbers";
-import { Link } from "../../parts/link";
+import { HeatGrid } from "../../charts/heat-grid";
+import { SpansLegend, SpansView } from "../../charts/spans";
+import { count, show } from "../../numbers";
+import { Lead } from "../../parts/lead";
 import { ReportTableView } from "../../parts/report-table";
 import { Failed, Loading } from "../../parts/states";
-import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
-import { criterionTitle, scoreWords } from "./criteria";
+import { letterOf, pairOf } from "./panel-letters";
+import { Splits } from "./splits";
 
-const ENDING = "_scores"; // of what the judges gave, criterion by criterion
-
-/** Several judges: each alone, how they agree, and the samples that a person should look at first. */
+/** Several judges: what they come to in sentences, each beside the others, how they agree, and the samples that a person should look at first. */
 export function PanelPart({ id, criteria }: { id: string; criteria: readonly CriterionOfRun[] }) {
   const { data, error, again } = useResource(address("/runs/{run_id}/panel", { run_id: id }));
   return (
     <section className="part panel-part" aria-labelledby="panel">
       <h2 id="panel">Panel of judges</h2>
       {error !== null && <Failed error={error} again={again} what="panel" />}
-      {data === null && error === null && <Loading what="the panel" />}
-      {data !== null && (
-        <>
-          {data.lines.map((line) => <p key={line}><Inline text={line} /></p>)}
-          <ReportTableView table={data.judges_table} />
-          <ReportTableView table={data.agreement_table} />
-          {data.notices.map((line) => <p key={line} className="small quiet"><Inline text={line} /></p>)}
-          <Splits id={id} found={data} criteria={criteria} />
-        </>
+      {data === null && error === null && (
+        <div className="coming whole-screen">
+          <Loading what="the panel" />
+        </div>
       )}
+      {data !== null && <Told id={id} found={data} criteria={criteria} />}
     </section>
   );
 }
 
-function Splits({ id, found, criteria }: { id: string; found: PanelOfRun; criteria: readonly CriterionOfRun[] }) {
-  const { panel, n_splits } = found;
-  if (panel.splits.length === 0) return null;
-  const judges = panel.judges.map((judge) => judge.name).join(", ");
-  const names = Object.keys(panel.splits[0]!).filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
+function Told({ id, found, criteria }: { id: string; found: PanelOfRun; criteria: readonly CriterionOfRun[] }) {
+  const gated = found.pictures.some((one) => one.mark !== null);
   return (
-    <div className="table report" tabIndex={0} role="region" aria-label="What to look at first">
-      <table>
-        <caption>
-          What to look at first: samples that the judges (<Inline text={judges} />) split on
-          {n_splits > panel.splits.length && `, ${panel.splits.length} of ${count(n_splits)}`}
-        </caption>
-        <thead>
-          <tr><th scope="col">Sample</th><th scope="col">Pass or fail</th>{names.map((name) => <th key={name} scope="col">{criterionTitle(criteria, name)}, judge by judge</th>)}</tr>
-        </thead>
-        <tbody>
-          {panel.splits.map((split) => <Row key={split.sample} id={id} split={split} names={names} criteria={criteria} />)}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <Lead sentences={found.lines} />
+      <div className="pictures panel-pictures">
+        {found.pictures.map((one) => <SpansView key={one.title} of={one} />)}
+      </div>
+      <SpansLegend zone={gated} mark={gated ? "limit of the gate" : null} />
+      <Alike found={found} />
+      <Splits id={id} judges={found.panel.judges} n={found.n_splits} criteria={criteria} />
+      <details className="part-details">
+        <summary>The judges and how they agree, as tables</summary>
+        <ReportTableView table={found.judges_table} />
+        <ReportTableView table={found.agreement_table} />
+        {found.notices.map((line) => <p key={line} className="small quiet"><Inline text={line} /></p>)}
+      </details>
+    </>
   );
 }
 
-function Row({ id, split, names, criteria }: { id: string; split: Split; names: readonly string[]; criteria: readonly CriterionOfRun[] }) {
-  const own = new Map(Object.entries(split)); // a rubric of one's own has others than rubric@v1
+/** Every two judges: the share of the samples both scored that have the same scores of both. */
+function Alike({ found }: { found: PanelOfRun }) {
+  const { judges, pairs } = found.panel;
   return (
-    <tr>
-      <th scope="row"><Link to={runAddress(id, { sample: String(split.sample) })}><Inline text={split.item_id} />{split.repeat > 0 && `, repeat ${split.repeat + 1}`}</Link></th>
-      <td>{split.verdicts_differ ? "differs" : "same"}</td>
-      {names.map((name) => <td key={name}><Inline text={scores(own.get(`${name}${ENDING}`), (score) => scoreWords(criteria, name, score))} /></td>)}
-    </tr>
+    <figure className="alike">
+      <figcaption>
+        <h3>The same scores</h3>
+        <p className="small quiet">Of the samples that two judges scored, those that both gave the same scores; the darker, the more.</p>
+      </figcaption>
+      <HeatGrid
+        label="How often two judges give the same scores"
+        corner=""
+        rows={judges.map((judge, place) => <><span className="letter">{letterOf(place)}</span> <Inline text={judge.name} /></>)}
+        columns={judges.map((judge, place) => <span key={judge.judge} className="letter">{letterOf(place)}</span>)}
+        cell={(row, column) => {
+          const pair = row === column ? null : pairOf(pairs, judges[row]!.name, judges[column]!.name);
+          if (pair === null) return null;
+          return { share: pair.same_scores, text: <>{show("rate", pair.same_scores)}<br /><span className="small">n = {count(pair.n)}</span></> };
+        }}
+      />
+    </figure>
   );
-}
-
-function scores(found: unknown, said: (score: number) => string): string {
-  return Array.isArray(found) ? found.map((score: number | null) => (score === null ? NOTHING : said(score))).join(" ") : "";
 }
