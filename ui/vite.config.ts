@@ -5,6 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   base: "/",
+  define: { SITE: "false" },
   // The page may lie below a path that only the browser knows. What a script loads lies beside it; of index.html the
   // server writes the addresses (server/pages.py).
   experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === "html" ? undefined : { relative: true }) },

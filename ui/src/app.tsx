@@ -1,5 +1,5 @@
 import { useEffect, useRef, type ComponentType } from "react";
-import { outer } from "./base";
+import { file } from "./base";
 import { CopyLink } from "./parts/copy-link";
 import { Guard } from "./parts/guard";
 import { KeysHelp } from "./parts/keys-help";
@@ -63,7 +63,7 @@ export function App() {
       </a>
       <header className="masthead">
         <Link to="/" className="name">
-          <img src={outer("/icon.svg")} alt="" />
+          <img src={file("icon.svg")} alt="" />
           Benchbook
         </Link>
         <nav aria-label="Pages">

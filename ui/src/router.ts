@@ -1,22 +1,25 @@
 /** Every state of the page is in its address: a path says what is looked at, the query how. */
 
 import { useMemo, useSyncExternalStore } from "react";
-import { inner, outer } from "./base";
+import { outer, shown } from "./base";
 import { newStep } from "./scroll";
 
 const MOVED = "benchbook:moved";
 
 function subscribe(changed: () => void): () => void {
   window.addEventListener("popstate", changed);
+  if (SITE) window.addEventListener("hashchange", changed); // somebody wrote another address into the browser's line
   window.addEventListener(MOVED, changed);
   return () => {
     window.removeEventListener("popstate", changed);
+    if (SITE) window.removeEventListener("hashchange", changed);
     window.removeEventListener(MOVED, changed);
   };
 }
 
-const path = (): string => inner(window.location.pathname).replace(/(?<=.)\/+$/, "");
-const address = (): string => path() + window.location.search;
+const path = (): string => shown().path.replace(/(?<=.)\/+$/, "");
+const search = (): string => shown().search;
+const address = (): string => path() + search();
 
 /** Go to an address of this page. `replace` leaves no step behind in the browser's history. */
 export function navigate(to: string, { replace = false } = {}): void {
@@ -37,9 +40,9 @@ export function useAddress(): string {
 
 export type Changes = Record<string, string | readonly string[] | null | undefined>;
 
-/** `search` with parameters changed; an empty value takes one away. */
-export function changedQuery(search: string, changes: Changes): string {
-  const query = new URLSearchParams(search);
+/** A query with parameters changed; an empty value takes one away. */
+export function changedQuery(before: string, changes: Changes): string {
+  const query = new URLSearchParams(before);
   for (const [name, value] of Object.entries(changes)) {
     query.delete(name);
     for (const one of typeof value === "string" ? [value] : (value ?? [])) {
@@ -52,13 +55,13 @@ export function changedQuery(search: string, changes: Changes): string {
 
 /** The query, and a function that changes some of it and keeps the rest. */
 export function useQuery(): [URLSearchParams, (changes: Changes, options?: { replace?: boolean }) => void] {
-  const search = useSyncExternalStore(subscribe, () => window.location.search);
-  const query = useMemo(() => new URLSearchParams(search), [search]);
-  return [query, changeQuery];
+  const text = useSyncExternalStore(subscribe, search);
+  const found = useMemo(() => new URLSearchParams(text), [text]);
+  return [found, changeQuery];
 }
 
 function changeQuery(changes: Changes, options?: { replace?: boolean }): void {
-  navigate(path() + changedQuery(window.location.search, changes), options);
+  navigate(path() + changedQuery(search(), changes), options);
 }
 
 /** `/runs/{run_id}` with whatever stands in the id made safe. */

@@ -58,6 +58,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Serve, and set up": {
         "serve": "Serve the HTTP API and the page over a folder of records.",
+        "site": "Write the page as files that need no server: for CI, and for publication.",
         "token": "Make, list and revoke tokens for a server that others can reach.",
         "catalog": "Index records in a database, for lists and leaderboards.",
         "completion": "Print what a shell needs to complete commands, runs and sets by Tab.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def _needs_server_extra() -> Iterator[None]:
+def needs_server_extra() -> Iterator[None]:
     """Import within the block what the extra brings. Raises: UsageError that names it where it is not installed."""
     try:
         yield
@@ -68,7 +68,7 @@ def serve(host: str, port: int, runs: str, catalog: str | None, quiet: bool, as_
     On this machine alone no set-up is needed. On any other address a token is (`benchbook token create`). The log goes
     to standard error, a JSON object a line.
     """
-    with _needs_server_extra():
+    with needs_server_extra():
         from benchbook.catalog.database import default_path
         from benchbook.server.access import check_setup
         from benchbook.server.events import log_to_stderr, no_log
@@ -160,7 +160,7 @@ def revoke(token_id: str, runs: str, token_file: Path | None, as_json: bool) -> 
 
 
 def _token_file(runs: str, token_file: Path | None) -> TokenFile:
-    with _needs_server_extra():
+    with needs_server_extra():
         from benchbook.server.access import TokenFile, default_token_file
 
     return TokenFile(token_file or default_token_file(runs))
@@ -197,7 +197,7 @@ def catalog() -> None:
 @_catalog_options
 def rebuild(runs: str, url: str | None, as_json: bool) -> None:
     """Read every record anew, and leave nothing else in the catalog."""
-    with _needs_server_extra():
+    with needs_server_extra():
         from benchbook.catalog.indexing import rebuild as rebuilt
 
     _fill(rebuilt, runs, url, as_json=as_json)
@@ -207,7 +207,7 @@ def rebuild(runs: str, url: str | None, as_json: bool) -> None:
 @_catalog_options
 def refresh(runs: str, url: str | None, as_json: bool) -> None:
     """Read the records that changed since the last time, and remove those that are gone."""
-    with _needs_server_extra():
+    with needs_server_extra():
         from benchbook.catalog.indexing import refresh as refreshed
 
     _fill(refreshed, runs, url, as_json=as_json)
@@ -246,7 +246,7 @@ def _fill(fill: Callable[..., Indexed], runs: str, url: str | None, *, as_json: 
 @click.option("--after", metavar="CURSOR", help="Go on after an earlier page.")
 def show(runs: str, url: str | None, as_json: bool, ascending: bool, **words: Any) -> None:
     """List runs as the catalog has them. `benchbook catalog refresh` brings it up to date."""
-    with _needs_server_extra():
+    with needs_server_extra():
         from benchbook.catalog.database import default_path, open_catalog
         from benchbook.catalog.queries import list_runs
         from benchbook.catalog.run_filters import RunFilter

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+BUILT_PAGE = Path(__file__).with_name("static")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,4 +27,4 @@ class Settings:
     look_s: float = 1.0  # how often the folder of records is looked through, at most
     kept_bytes: int = 512 << 20
     root_path: str = ""  # what stands before all addresses, where the server in front leaves it there
-    static: Path = field(default=Path(__file__).with_name("static"))
+    static: Path = BUILT_PAGE

