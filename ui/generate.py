@@ -17,6 +17,7 @@ from benchbook.comparison.comparable import OTHER_SCORER
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.statistics.ground import REASONS, WARNINGS
+from benchbook.unseen import ASTRAY, NOWHERE
 from benchbook.views.answers.report import ERRORS
 from benchbook.views.answers.terms import MISS_REASONS, WITHIN
 from benchbook.views.comparison_tables import CLASS_WORDS, HISTORY_WORDS
@@ -121,6 +122,12 @@ def ts_type(schema: dict[str, Any]) -> str:
 
 # ── the words of reports ─────────────────────────────────────────────────────────────────────────────────────
 
+
+def pattern(source: str) -> str:
+    """A regular expression as JavaScript has it under the flag `u`: whatever is not ASCII is written as its escape."""
+    return "".join(one if " " <= one <= "~" else f"\\u{{{ord(one):x}}}" for one in source)
+
+
 LABELS = {name: (one.label, one.kind) for name, one in AGGREGATES.items()}
 TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "AGGREGATES": ("An aggregate's label, and how its value is written.", LABELS),
@@ -145,6 +152,10 @@ TABLES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "LOCATED": ("Where a quote was found (P4.1).", LOCATED),
     "NOT_COMPARED": ("Why two runs can't be compared.", {"other_scorer": OTHER_SCORER}),
     "BASELINE_RULES": ("Why a run is the baseline, where nobody chose one.", BASELINE_RULES),
+    "UNSEEN": (
+        "Characters that nobody sees: those that belong somewhere, where they do not; then all others.",
+        {"astray": pattern(ASTRAY), "nowhere": pattern(NOWHERE)},
+    ),
 }  # fmt: skip
 
 

@@ -7,13 +7,11 @@ here first.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-# C0 and C1 controls but for tab and line feed, and the marks that reorder text (Unicode TR 9).
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+from benchbook.unseen import escaped_unseen
 
 # Invisible, although Unicode counts them among letters, marks and symbols: joiners, fillers, variation selectors.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
@@ -37,11 +35,8 @@ def all_storable(value: Any) -> Any:
 
 
 def visible(text: str) -> str:
-    """`text` with nothing in it that a terminal or a bidi-aware view would act upon."""
-    shown = storable(text)
-    for character in set(_UNSEEN.findall(shown)):  # a few kinds at most; one call per character would be slow
-        shown = shown.replace(character, f"\\u{ord(character):04x}")
-    return shown
+    """`text` with nothing in it that a terminal or a bidi-aware view would act upon, or that nobody sees."""
+    return storable(escaped_unseen(text))
 
 
 def one_line(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
+from benchbook.catalog.judges import judge_models, judges_of_manifest, judges_of_plan
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
 from benchbook.evaluators.candidate import candidate_plan_of
@@ -64,13 +65,6 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """The hash of what was asked: a part of an eval set is ranked with its like alone."""
         whole = self.inputs.get("evalset", self.inputs.get("evaluation_set"))
         return whole if self.part is None else (self.dataset_version_or_hash or "").removeprefix("sha256:")
-
-    @property
-    def judge_names(self) -> list[str]:
-        """Who judged: an experiment's judges and a panel's by name, a judge alone by its model."""
-        named = [_text(_dict(one).get("name")) for one in _list(_dict(self.panel).get("judges"))]
-        alone = [self.evaluator_model_id] if self.evaluator_model_id else []
-        return [*self.judges] or [one for one in named if one is not None] or alone
 
     @property
     def n_asked(self) -> int | None:
@@ -237,7 +231,7 @@ def _finished(record: Record, stamp: str, manifest: _Manifest, error: str | None
         model_id=manifest.model_id,
         model_version=manifest.model_version,
         evaluator_model_id=manifest.evaluator_model_id,
-        judges=manifest.judge_names,
+        judges=judges_of_manifest(manifest.judges, manifest.panel, manifest.evaluator_model_id),
         decision=_text(decision.get("decision") or decision.get("verdict")),
         n_items=manifest.n_asked,
         n_planned=planned_of(aggregates, manifest.n_asked, manifest.repeats),
@@ -298,29 +292,14 @@ def _running(
         dataset_id=_text(started.identity.get("dataset_id")),
         dataset_sha256=_set_sha256(started),
         model_id=_text(_dict(plan.get("candidate")).get("model_id")),
-        evaluator_model_id=_judges(plan),
-        judges=_judge_names(plan),
+        evaluator_model_id=judge_models(plan),
+        judges=judges_of_plan(plan),
         n_items=started.n_items,
         n_planned=state.n_samples,
         journal_sha256=state.last_sha256,
         tags=_tags(started.config),
     )
     return Observation(row)
-
-
-def _judges(plan: dict[str, Any]) -> str | None:
-    """The judge's id; of a panel all of them, as the manifest will have it."""
-    roles = [plan.get("judge"), *_list(_dict(plan.get("panel")).get("others"))]
-    ids = [_text(_dict(role).get("model_id")) for role in roles]
-    return " + ".join(one for one in ids if one is not None) or None
-
-
-def _judge_names(plan: dict[str, Any]) -> list[str]:
-    """The judges' names, as the manifest will have them."""
-    of_experiment = [_dict(one).get("name") for one in _list(plan.get("judges"))]
-    of_panel = _list(_dict(plan.get("panel")).get("names"))
-    alone = [_dict(plan.get("judge")).get("model_id")]
-    return [one for one in of_experiment or of_panel or alone if isinstance(one, str)]
 
 
 # ── a row ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -402,10 +381,6 @@ def _tags(config: dict[str, Any]) -> list[str]:
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str | None:

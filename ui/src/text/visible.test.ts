@@ -14,6 +14,18 @@ describe("visible", () => {
     ["😀", "😀"],
     ["a\ud83d\ude00\ud83d", "a😀\\ud83d"],
     ["\r\u0085", "\\u000d\\u0085"],
+    ["a\u200bb\ufeff\u00ad", "a\\u200bb\\ufeff\\u00ad"],
+    ["a\u200db", "a\\u200db"],
+    ["می\u200cخواهم", "می\u200cخواهم"],
+    ["क्\u200dष", "क्\u200dष"],
+    ["भा\u200c\u200c", "भा\u200c\\u200c"],
+    ["👩🏽\u200d🚀 👁\ufe0f\u200d🗨\ufe0f", "👩🏽\u200d🚀 👁\ufe0f\u200d🗨\ufe0f"],
+    ["👍\ufe0f\ufe0f", "👍\ufe0f\\ufe0f"],
+    ["1\ufe0f\u20e3 1\ufe0f", "1\ufe0f\u20e3 1\\ufe0f"],
+    ["ខ្មែរ\u200bភាសា", "ខ្មែរ\u200bភាសា"],
+    ["\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}"],
+    ["x\u{e0041}\u{e007f}", "x\\U000e0041\\U000e007f"],
+    ["葛\u{e0100} a\u{e0100}", "葛\u{e0100} a\\U000e0100"],
   ])("%j", (text, wanted) => expect(visible(text)).toBe(wanted));
 
   it("keeps escapes apart from text that looks like them", () =>

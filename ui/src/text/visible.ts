@@ -1,23 +1,28 @@
+import { UNSEEN } from "../words";
+
 /**
- * Hostile text made fit to be shown. The same rule as `benchbook.text.visible`: controls but for tab and line feed,
- * the marks that reorder text, and lone surrogates become the characters of their escape.
+ * Hostile text made fit to be shown, as `benchbook.text.visible` does it: what nobody sees becomes the characters of its
+ * escape, but for what writes language or emoji where it stands (benchbook.unseen); halves of pairs, too.
  */
-const UNSEEN =
-  // eslint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const HIDDEN = new RegExp(`${UNSEEN.astray}|${UNSEEN.nowhere}|[\\ud800-\\udfff]`, "gu");
 
 export interface Piece {
   text: string;
   escape: boolean;
 }
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function escaped(row: string): string {
+  return Array.from(row, (one) => {
+    const code = one.codePointAt(0)!;
+    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+  }).join("");
+}
 
 /** The text in pieces, those apart that stand for a character that can't be seen. */
 export function visiblePieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
-  for (const match of text.matchAll(UNSEEN)) {
+  for (const match of text.matchAll(HIDDEN)) {
     if (match.index > end) pieces.push({ text: text.slice(end, match.index), escape: false });
     pieces.push({ text: escaped(match[0]), escape: true });
     end = match.index + match[0].length;
@@ -30,7 +35,7 @@ export function visiblePieces(text: string): Piece[] {
 export const lineEnds = (text: string): string => text.replaceAll("\r\n", "\n");
 
 export function visible(text: string): string {
-  return text.replace(UNSEEN, escaped);
+  return text.replace(HIDDEN, escaped);
 }
 
 /** On one line: runs of white space become a space, and what is longer than `width` is cut with an ellipsis. */
