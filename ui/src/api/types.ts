@@ -1173,6 +1173,8 @@ export interface ItemDetail {
   difference: number | null;
   miss_reason_a: string | null;
   miss_reason_b: string | null;
+  passed_a: boolean | null;
+  passed_b: boolean | null;
   contained_a: boolean | null;
   contained_b: boolean | null;
   text_changed: boolean;
@@ -1201,8 +1203,9 @@ export interface ItemMoves {
 /**
  * A row of the item table. Texts are cut; `ItemDetail` has them whole.
  *
- * `contained_a` and `contained_b` are the diagnosis of the expected answer in the text, null without a score or where
- * the evaluator has none. `metrics_a` and `metrics_b` are what else both runs measured, by its name.
+ * `passed_a` and `passed_b` are null where the score itself says so. `contained_a` and `contained_b` are the diagnosis
+ * of the expected answer in the text, null without a score or where the evaluator has none. `metrics_a` and
+ * `metrics_b` are what else both runs measured, by its name.
  */
 export interface ItemRow {
   position: number;
@@ -1220,6 +1223,8 @@ export interface ItemRow {
   difference: number | null;
   miss_reason_a: string | null;
   miss_reason_b: string | null;
+  passed_a: boolean | null;
+  passed_b: boolean | null;
   contained_a: boolean | null;
   contained_b: boolean | null;
   text_changed: boolean;

@@ -1,33 +1,18 @@
-/** Filters and orders of the site's lists: those of the server, over rows that are all here. A test holds both together. */
+/** Filters and orders of the site's lists: those of the server. A test holds both together. */
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
-export type Row = Readonly<Record<string, Json>>;
+import { itemFilters, itemKey } from "./items.ts";
+import { compared, equals, holds, lists, nullsLast, SLICES, textOf, textsOf, type Fits, type Row } from "./rows.ts";
 
-interface List {
+export interface List {
   field: string; // under which the answer has its rows
-  /** The rows that fit a question, in its order; `texts` are the same rows with their texts whole. */
-  filtered: (rows: readonly Row[], texts: readonly Row[], query: URLSearchParams) => readonly Row[];
-}
-
-type Fits = (row: Row, value: string, text: Row) => boolean;
-
-interface Form {
-  field: string;
   filters: Readonly<Record<string, Fits>>;
-  sorts: Readonly<Record<string, string>>; // by the name of an order its column
+  key: (row: Row, sort: string, query: URLSearchParams) => Row[string] | undefined; // undefined: as they are
   /** Rows that are alike in an order come by this column, and nulls are the smallest values; else they stay as they were,
    * and nulls come last. */
   ties?: string;
 }
 
-const equals = (column: string): Fits => (row, value) => row[column] === value;
-const lists = (column: string): Fits => (row, value) => textsOf(row[column]).includes(value);
-const textsOf = (found: Json | undefined): string[] => (Array.isArray(found) ? found.map(String) : []);
-const SLICES = { section: equals("section"), category: equals("category"), difficulty: equals("difficulty") };
-
-/** ASCII letters in either case, as the server has it. */
-const folded = (text: string): string => text.replace(/[A-Z]+/g, (some) => some.toLowerCase());
-const holds = (text: Json | undefined, part: string): boolean => typeof text === "string" && folded(text).includes(folded(part));
+const column = (names: Readonly<Record<string, string>>) => (row: Row, sort: string): Row[string] | undefined => (sort in names ? (row[names[sort]!] ?? null) : undefined);
 
 const OUTCOMES: Readonly<Record<string, (row: Row) => boolean>> = {
   passed: (row) => row["passed"] === true && row["score"] !== null,
@@ -35,89 +20,95 @@ const OUTCOMES: Readonly<Record<string, (row: Row) => boolean>> = {
   unscored: (row) => row["score"] === null,
 };
 
-const FORMS: readonly [RegExp, Form][] = [
-  [
-    /^\/runs$/,
-    {
-      field: "runs",
-      filters: {
-        spec: equals("spec"),
-        spec_sha256: () => true, // runs of one evaluator's name stand together here
-        model: equals("model_id"),
-        eval_set: (row, value) => row["dataset_id"] === value || row["dataset_sha256"] === value,
-        decision: equals("decision"),
-        state: equals("state"),
-        tag: lists("tags"),
-        text: (row, value) => value.toLowerCase().split(/\s+/).every((word) => wordsOf(row).includes(word)),
-      },
-      sorts: { started: "started_utc", score: "primary", model: "model_id", eval_set: "dataset_id", run: "run_id" },
-      ties: "run_id",
-    },
-  ],
-  [
-    /^\/runs\/.+\/samples$/s,
-    {
-      field: "samples",
-      filters: {
-        ...SLICES,
-        outcome: (row, value) => OUTCOMES[value]?.(row) ?? false,
-        reason: lists("reasons"),
-        text: (row, value, text) => [row["item_id"], text["text"], text["prompt"]].some((one) => holds(one, value)),
-      },
-      sorts: { item_id: "item_id", score: "score", section: "section", category: "category", difficulty: "difficulty" },
-    },
-  ],
-  [
-    /^\/evaluations$/,
-    {
-      field: "evaluations",
-      filters: {
-        question: equals("question_id"),
-        variant: equals("prompt_variant"),
-        target: equals("target_model"),
-        judge: equals("judge_model"),
-        method: equals("method"),
-        verdict: equals("verdict"),
-        valid: (row, value) => row["valid"] === (value === "true"),
-        flag: lists("flags"),
-      },
-      sorts: {},
-    },
-  ],
-];
-
 const wordsOf = (row: Row): string =>
-  [...["run_id", "spec", "model_id", "evaluator_model_id", "dataset_id"].map((name) => textOf(row[name])), ...textsOf(row["tags"])].join("\n").toLowerCase();
-const textOf = (found: Json | undefined): string => (typeof found === "string" ? found : "");
+  [...["run_id", "spec", "model_id", "evaluator_model_id", "dataset_id", "name", "note"].map((name) => textOf(row[name])), ...textsOf(row["tags"])].join("\n").toLowerCase();
 
-/** The list that a path of the API answers. */
-export function listOf(path: string): List {
-  const form = FORMS.find(([pattern]) => pattern.test(path))?.[1];
-  if (form === undefined) throw new Error(`nobody knows how to filter ${path}`);
-  return { field: form.field, filtered: (rows, texts, query) => filtered(form, rows, texts, query) };
+const RUNS: List = {
+  field: "runs",
+  filters: {
+    spec: equals("spec"),
+    spec_sha256: () => true, // runs of one evaluator's name stand together here
+    model: equals("model_id"),
+    judge: equals("evaluator_model_id"),
+    eval_set: (row, value) => row["dataset_id"] === value || row["dataset_sha256"] === value,
+    decision: equals("decision"),
+    state: equals("state"),
+    tag: lists("tags"),
+    archived: (row, value) => value === "any" || row["archived"] === (value === "only"),
+    text: (row, value) => value.toLowerCase().split(/\s+/).every((word) => wordsOf(row).includes(word)),
+  },
+  key: column({ started: "started_utc", score: "primary", model: "model_id", eval_set: "dataset_id", run: "run_id" }),
+  ties: "run_id",
+};
+
+const SAMPLES: List = {
+  field: "samples",
+  filters: {
+    ...SLICES,
+    outcome: (row, value) => OUTCOMES[value]?.(row) ?? false,
+    reason: lists("reasons"),
+    text: (row, value, text) => [row["item_id"], text["text"], text["prompt"]].some((one) => holds(one, value)),
+  },
+  key: column({ item_id: "item_id", score: "score", section: "section", category: "category", difficulty: "difficulty" }),
+};
+
+const EVALUATIONS: List = {
+  field: "evaluations",
+  filters: {
+    question: equals("question_id"),
+    variant: equals("prompt_variant"),
+    target: equals("target_model"),
+    judge: equals("judge_model"),
+    method: equals("method"),
+    verdict: equals("verdict"),
+    valid: (row, value) => row["valid"] === (value === "true"),
+    flag: lists("flags"),
+  },
+  key: () => undefined,
+};
+
+const SPLITS: List = { field: "splits", filters: {}, key: () => undefined };
+
+const HISTORY: List = {
+  field: "items",
+  filters: { history: equals("history"), text: (row, value) => [row["item_id"], row["prompt"]].some((one) => holds(one, value)) },
+  key: () => undefined,
+};
+
+const items = (isHigherBetter: (metric: string) => boolean): List => ({
+  field: "items",
+  filters: itemFilters(isHigherBetter),
+  key: (row, sort, query) => (sort === "" || sort === "position" ? undefined : itemKey(row, sort, query)),
+});
+
+/** The list that a path of the API answers; `isHigherBetter` knows the metrics of compared items. */
+export function listOf(path: string, isHigherBetter: (metric: string) => boolean = () => true): List {
+  if (path === "/runs") return RUNS;
+  if (path === "/evaluations") return EVALUATIONS;
+  if (path === "/comparisons/items") return items(isHigherBetter);
+  if (path === "/comparisons/history") return HISTORY;
+  if (path.endsWith("/panel/splits")) return SPLITS;
+  if (path.endsWith("/samples")) return SAMPLES;
+  throw new Error(`nobody knows how to filter ${path}`);
 }
 
-function filtered(form: Form, rows: readonly Row[], texts: readonly Row[], query: URLSearchParams): readonly Row[] {
+/** The rows that fit a question, in its order; `texts` are the same rows with their texts whole. */
+export function filtered(form: List, rows: readonly Row[], texts: readonly Row[], query: URLSearchParams): readonly Row[] {
   const asked = [...query].filter(([name, value]) => value !== "" && name in form.filters);
-  const found = rows.filter((row, place) => asked.every(([name, value]) => form.filters[name]!(row, value, texts[place]!)));
-  const column = form.sorts[query.get("sort") ?? ""];
+  if (form === RUNS && !query.has("archived")) asked.push(["archived", "no"]);
+  const found = rows.filter((row, place) => asked.every(([name, value]) => form.filters[name]!(row, value, texts[place]!, query)));
+  return sorted(form, found, query);
+}
+
+function sorted({ key, ties }: List, rows: readonly Row[], query: URLSearchParams): readonly Row[] {
+  const sort = query.get("sort") ?? "";
   const descending = query.get("order") === "desc";
-  if (column === undefined) return descending ? found.toReversed() : found;
+  if (rows.length === 0 || key(rows[0]!, sort, query) === undefined) return descending ? rows.toReversed() : rows;
   const turned = descending ? -1 : 1;
-  const { ties } = form;
-  if (ties === undefined) return found.toSorted((a, b) => nullsLast(a[column], b[column]) ?? turned * compared(a[column], b[column]));
-  return found.toSorted((a, b) => turned * ((nullsLast(b[column], a[column]) ?? compared(a[column], b[column])) || compared(a[ties], b[ties])));
-}
-
-/** The order of two of which one or both are null; null where neither is. */
-function nullsLast(a: Json | undefined, b: Json | undefined): number | null {
-  return (a ?? null) !== null && (b ?? null) !== null ? null : Number((a ?? null) === null) - Number((b ?? null) === null);
-}
-
-/** As the server orders values: texts by their code points. */
-function compared(a: Json | undefined, b: Json | undefined): number {
-  if (typeof a !== "string" || typeof b !== "string") return Number(a) - Number(b);
-  const [left, right] = [Array.from(a), Array.from(b)];
-  const place = left.findIndex((one, n) => one !== right[n]);
-  return place < 0 ? left.length - right.length : (left[place]!.codePointAt(0) ?? 0) - (right[place]?.codePointAt(0) ?? -1);
+  const keyed = rows.map((row) => ({ row, at: key(row, sort, query) }));
+  const order =
+    ties === undefined
+      ? keyed.toSorted((a, b) => nullsLast(a.at, b.at) ?? turned * compared(a.at, b.at))
+      : keyed.toSorted((a, b) => turned * ((nullsLast(b.at, a.at) ?? compared(a.at, b.at)) || compared(a.row[ties], b.row[ties])));
+  return order.map((one) => one.row);
 }

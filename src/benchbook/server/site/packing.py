@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from benchbook.server.site.answering import Query
 
 _PAGING = ("limit", "offset", "cursor", "max_points")
+_DEFAULTS = (("metric", "score"),)  # what is asked for by nothing, too
 IDENTITY = ("run", "baseline", "by")  # which list is asked for; all else filters or sorts it
 
 
@@ -24,7 +25,7 @@ def script(name: str, data: bytes) -> bytes:
 
 def question_key(path: str, query: Query = ()) -> str:
     """A question by what counts of it, as ui/src/site/answers.ts makes it."""
-    return _key(path, [one for one in query if one[0] not in _PAGING])
+    return _key(path, [one for one in query if one[0] not in _PAGING and one not in _DEFAULTS])
 
 
 def list_key(path: str, query: Query = ()) -> str:

@@ -14,7 +14,8 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.record.folder import Record
 from benchbook.server.settings import BUILT_PAGE
 from benchbook.server.site.answering import answers_about
-from benchbook.server.site.contents import Contents, site_contents
+from benchbook.server.site.collecting import Contents
+from benchbook.server.site.contents import site_contents
 from benchbook.server.site.packing import script
 from benchbook.text import quoted
 from benchbook.writing import make_folder, write_file
