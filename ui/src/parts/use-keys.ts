@@ -20,7 +20,7 @@ export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => 
     if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
     if (event.target instanceof Element && event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable], dialog")) return;
     const act = keys[event.key];
-    if (act === undefined) return;
+    if (act === undefined || (event.key === "Enter" && isPressable(event.target))) return;
     event.preventDefault();
     act(event);
   });
@@ -33,3 +33,6 @@ export function useKeys(keys: Readonly<Record<string, (event: KeyboardEvent) => 
   useEffect(() => void listed.set(me, words));
   useEffect(() => () => void listed.delete(me), [me]);
 }
+
+/** True of what Enter presses: what a button or a link does is its own. */
+const isPressable = (target: EventTarget | null): boolean => target instanceof Element && target.closest("button, a, summary") !== null;
