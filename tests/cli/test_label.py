@@ -198,7 +198,7 @@ def test_a_card_as_json(at: Path, tmp_path: Path) -> None:
 
 def test_a_card_in_words_and_as_a_page(at: Path, tmp_path: Path) -> None:
     said = calibrated(at, tmp_path, "--html", str(tmp_path / "card.html"))
-    assert "As judged the decision is" in said
+    assert "The decision is “" in said
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "Agreement beyond chance" in page
@@ -215,7 +215,7 @@ def test_labels_of_another_run_are_refused(at: Path, tmp_path: Path) -> None:
 
 def test_no_label_yet(at: Path, tmp_path: Path) -> None:
     said = good("calibrate", "run", "--labels", drawn(tmp_path / "labels", 5))
-    assert "as people would judge it is “Inconclusive”" in said
+    assert "and the same as people would judge" in said
 
 
 def test_both_are_commands(folder: Path) -> None:

@@ -22,7 +22,7 @@ SHOWN = {
         "told from one another",
         "ScorerRun",
     ),
-    "3-judges": ("as people would judge it is", "ana 60 of 60", "the answer is forty-two"),
+    "3-judges": ("as people would judge, by 95 % intervals", "ana 60 of 60", "the answer is forty-two"),
 }
 
 

@@ -212,9 +212,9 @@ def test_a_slice_is_called_kind_or_strict_by_its_adjusted_p_alone() -> None:
     assert found.counts == ((0, 0, 0), (0, 0, 10), (0, 0, 90))
     states = {line.name: (line.state, line.tone) for line in found.differences.lines}
     assert states == {
-        "all answers": ("too kind", "doubt"),
-        "category: a": ("too kind", "doubt"),
-        "category: b": ("too strict", "doubt"),
+        "all answers": ("too kind", "bad"),
+        "category: a": ("too kind", "bad"),
+        "category: b": ("too strict", "bad"),
         "category: c": ("", "none"),
         "category: d": ("", "none"),
     }

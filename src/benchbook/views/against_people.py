@@ -196,7 +196,7 @@ def _slice_lean(part: SliceBias, confidence: float) -> str:
 def _difference(name: str, found: Estimate, way: str, points: int) -> SpanLine:
     """A difference of mean scores, kept on the scale's `points`: an approximation may reach beyond."""
     low, high = (None if bound is None else _held(bound, points) for bound in (found.low, found.high))
-    tone: Tone = "doubt" if way else "none"
+    tone: Tone = "bad" if way else "none"
     state = f"too {way}" if way else ""
     return SpanLine(name, found.estimate, low, high, f"{_signed(found, points)}, n = {found.n:,}", tone, state)
 

@@ -177,12 +177,11 @@ def _decision_sentence(card: JudgeCard) -> str:
         return "The run's own decision is refused, so there is none to correct."
     frozen = card.calibration.frozen_decision
     own = "refused" if frozen is None else f"“{decision_headline(frozen.decision)}”"
-    people, alone = decision_headline(found.decision), decision_headline(found.by_values_alone)
+    people, alone = (f"“{decision_headline(name)}”" for name in (found.decision, found.by_values_alone))
+    as_people = "the same" if people == own else people
+    sure = "" if alone == people else f" ({alone} if the corrected values are taken as sure)"
     percent = numbers.limit("rate", found.confidence)
-    return (
-        f"As judged the decision is {own}; as people would judge it is “{people}”, by {percent} intervals "
-        f"(“{alone}” if the corrected values are taken as sure)."
-    )
+    return f"The decision is {own} as judged, and {as_people} as people would judge, by {percent} intervals{sure}."
 
 
 def _decision_shown(found: Decision | CorrectedDecision | None) -> CardDecision:

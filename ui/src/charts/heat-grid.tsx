@@ -3,7 +3,7 @@ import { shade } from "./span-places";
 
 export interface HeatCell {
   text: ReactNode;
-  share: number | null; // of the most that there is: how dark it is
+  share: number | null; // of the most that there is: how strong its colour is
   framed?: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Props {
   cell: (row: number, column: number) => HeatCell | null; // null: there can be none
 }
 
-/** A table that is also a picture: the darker a cell, the more; each has its number, and none needs its colour. */
+/** A table that is also a picture: the stronger the colour of a cell, the more; each has its number, and none needs its colour. */
 export function HeatGrid({ label, corner, rows, columns, cell }: Props) {
   return (
     <div className="table heat" tabIndex={0} role="region" aria-label={label}>

@@ -26,7 +26,7 @@ export function partOf(axis: Axis, low: number | null, high: number | null): Par
   return { from: Math.min(from, 100 - LEAST), wide: Math.max(to - from, LEAST) };
 }
 
-/** How dark a cell is, from 1 to 5 by its share of the most that there is; 0 where there is nothing. */
+/** How strong the colour of a cell is, from 1 to 5 by its share of the most that there is; 0 where there is nothing. */
 export function shade(share: number | null): number {
   if (share === null || !(share > 0)) return 0;
   return Math.min(Math.ceil(5 * share), 5);

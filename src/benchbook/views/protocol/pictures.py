@@ -14,6 +14,7 @@ from benchbook.views.spans import SpanLine, Spans, axis_end
 from benchbook.views.words import listed
 
 _NAMED = 3  # judges by their names; more are counted
+_PAIRS = 12  # that are drawn; the report's table has all
 _BARRED = 2  # judges of whom it is said at once what bars them; the league has all
 _TONES: dict[str, Tone] = {"usable": "good", "not_usable": "bad", "too_few": "doubt"}
 
@@ -151,8 +152,9 @@ def _pictures(found: Analysis, points: Points) -> Iterator[Spans]:
     yield from _differences(
         "Judging itself: minus the others", about, lines(itself, "", "grade", signed=True), points, None
     )
-    pairs = [(f"{one.judge_a} and {one.judge_b}", one.verdict_ac) for one in found.pairs]
-    yield from _agreement(lines(pairs, "", "ratio"))
+    least = sorted(found.pairs, key=lambda one: one.verdict_ac.value if one.verdict_ac.value is not None else 2.0)
+    pairs = [(f"{one.judge_a} and {one.judge_b}", one.verdict_ac) for one in least[:_PAIRS]]
+    yield from _agreement(lines(pairs, "", "ratio"), len(least))
 
 
 def _line(name: str, one: Measured, words: str, outcome: RuleOutcome | None) -> SpanLine:
@@ -192,8 +194,11 @@ def _differences(
     yield Spans(title, f"{about}{asked}", "grade", -end, end, tuple(lines), 0.0, good_from, at_most, signed=True)
 
 
-def _agreement(lines: Sequence[SpanLine]) -> Iterator[Spans]:
+def _agreement(lines: Sequence[SpanLine], n_pairs: int) -> Iterator[Spans]:
+    """Every two judges, of many those that agree least."""
     if _known(lines):
         least = min((line.low if line.low is not None else line.value or 0.0 for line in lines), default=0.0)
         about = "verdicts, beyond chance: Gwet's AC2; 1 is always, 0 as by chance"
+        if n_pairs > len(lines):
+            about += f"; the {len(lines)} of {n_pairs:,} pairs that agree least"
         yield Spans("Agreement of judges", about, "ratio", -1.0 if least < 0 else 0.0, 1.0, tuple(lines), 0.0)

@@ -25,7 +25,7 @@ export function Grid({ targets, protocol, onOpen }: Props) {
       {narrow ? <Listed targets={targets} protocol={protocol} onOpen={onOpen} /> : <Crossed targets={targets} protocol={protocol} onOpen={onOpen} />}
       <p className="legend small quiet">
         <span>
-          {[1, 2, 3, 4, 5].map((step) => <span key={step} className={`swatch shade-${step}`} />)} the darker, the higher the mean
+          {[1, 2, 3, 4, 5].map((step) => <span key={step} className={`swatch shade-${step}`} />)} the stronger the colour, the higher the mean
         </span>
         <span><span className="swatch shade-0" /> no evaluation that counts</span>
         <span>– never judged</span>

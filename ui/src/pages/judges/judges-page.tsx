@@ -51,10 +51,12 @@ export default function JudgesPage() {
 
 function Analysed({ found, onOpen }: { found: JudgesAnswer; onOpen: (target: string, variant: string) => void }) {
   const { analysis, protocol, words: said } = found;
+  const warned = (found.n_warnings_first ?? 0) > 0; // of what stands before any number
   return (
     <>
+      {warned && <Warnings found={found.warnings} />}
       <Lead sentences={said.sentences} />
-      <Warnings found={found.warnings} />
+      {!warned && <Warnings found={found.warnings} />}
       <p className="quiet">
         {analysis.methods.map((one) => `${words(one.method)}: ${counted(one.n, "evaluation")}, ${count(one.n_valid)} valid`).join("; ")}.
         {analysis.n_gaps > 0 && ` ${counted(analysis.n_gaps, "cell")} without an evaluation.`} An invalid evaluation enters no score; it is counted.

@@ -9,6 +9,8 @@ import { MARKS } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 
+const OPEN = 3; // criteria that are drawn at once; of more each opens
+
 /** The judge held against people, as `benchbook calibrate` has it: its sentences first, then pictures, then its tables folded away. */
 export function CalibrationView({ words, run, labels }: { words: CardWords; run: string; labels: string }) {
   const decides = words.as_judged !== null || words.as_people_judge !== null;
@@ -36,7 +38,9 @@ export function CalibrationView({ words, run, labels }: { words: CardWords; run:
           {words.values_about !== "" && <p className="small quiet">{words.values_about}</p>}
         </section>
       )}
-      {words.criteria.map((one) => <Against key={one.title} of={one} said={words.sentences.includes(one.says)} />)}
+      {words.criteria.length > OPEN
+        ? words.criteria.map((one) => <Folded key={one.title} of={one} />)
+        : words.criteria.map((one) => <Against key={one.title} of={one} said={words.sentences.includes(one.says)} />)}
       <details className="part-details">
         <summary>All of it as tables</summary>
         {words.sections.map((one) => <Section key={one.title} section={one} />)}
@@ -45,6 +49,16 @@ export function CalibrationView({ words, run, labels }: { words: CardWords; run:
         Run <Link to={runAddress(run)}><Inline text={run} /></Link>. The same, as a page of its own: <code>benchbook calibrate <Inline text={run} /> --labels <Inline text={labels} /> --html card.html</code>
       </p>
     </section>
+  );
+}
+
+/** One of many criteria: its sentence, which opens. */
+function Folded({ of }: { of: Crossed }) {
+  return (
+    <details className="part-details">
+      <summary><Inline text={of.says} /></summary>
+      <Against of={of} said />
+    </details>
   );
 }
 

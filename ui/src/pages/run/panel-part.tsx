@@ -56,7 +56,7 @@ function Alike({ found }: { found: PanelOfRun }) {
     <figure className="alike">
       <figcaption>
         <h3>The same scores</h3>
-        <p className="small quiet">Of the samples that two judges scored, those that both gave the same scores; the darker, the more.</p>
+        <p className="small quiet">Of the samples that two judges scored, those that both gave the same scores; the stronger the colour, the more.</p>
       </figcaption>
       <HeatGrid
         label="How often two judges give the same scores"
