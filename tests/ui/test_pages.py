@@ -112,20 +112,20 @@ def test_two_runs_are_chosen_and_compared(open_page: Open) -> None:
 
 def test_runs_are_searched_filtered_sorted_and_tagged(open_page: Open) -> None:
     page = open_page("/?text=tuned")
-    table = page.get_by_role("table")
-    expect(table.locator("tbody tr")).to_have_count(1)
+    table = rows(page, "Runs")
+    expect(table).to_have_count(1)
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_label("Evaluator").select_option("rubric@v1")
-    expect(table.locator("tbody tr")).to_have_count(3)
-    expect(table).to_contain_text("Inconclusive")
+    expect(table).to_have_count(3)
+    expect(table.first).to_contain_text("Inconclusive")
     page.get_by_role("link", name="judged", exact=True).click()
     page.get_by_label("New tag").fill("<b>night</b>")
     page.get_by_label("New tag").press("Enter")
     expect(page.locator(".tag")).to_have_text("<b>night</b>")
     page.goto("/?tag=%3Cb%3Enight%3C%2Fb%3E")
-    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table).to_have_count(1)
     page.goto("/?spec=answer_correctness@v1&sort=score&order=desc")
-    expect(table.locator("tbody tr").first).to_contain_text("third")
+    expect(table.first).to_contain_text("third")
 
 
 def test_a_comparison_by_keyboard_alone(open_page: Open) -> None:

@@ -12,6 +12,7 @@ import "./styles/ranks.css";
 import "./styles/compare.css";
 import "./styles/items.css";
 import "./styles/pictures.css";
+import "./styles/runs.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

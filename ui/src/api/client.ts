@@ -61,13 +61,14 @@ export async function get<T>(url: Address<T>, signal?: AbortSignal): Promise<T> 
   return ask<T>(url, signal ? { signal } : {});
 }
 
-/** Sends to a path what changes something there: `POST /labels/{book}/undo`. */
-export async function send<K extends keyof Sends>(what: K, places: Places<K>, ...[body]: Sends[K]["body"] extends undefined ? [] : [Sends[K]["body"]]): Promise<Sends[K]["answers"]> {
+/** Sends to a path what changes something there: `POST /labels/{book}/undo`. `ifMatch`: only if it is still what that names. */
+export async function send<K extends keyof Sends>(what: K, places: Places<K>, ...[body, ifMatch]: Sends[K]["body"] extends undefined ? [] : [Sends[K]["body"], ifMatch?: string]): Promise<Sends[K]["answers"]> {
   if (SITE) throw new ApiError(405, "This is a copy of the page", "It only shows; `benchbook serve` over the records takes changes.");
   const [method = "", path = ""] = what.split(" ");
   const headers: Record<string, string> = { "content-type": "application/json" };
   const token = csrfToken();
   if (token !== null) headers["x-csrf-token"] = token;
+  if (ifMatch !== undefined) headers["if-match"] = ifMatch;
   return ask<Sends[K]["answers"]>(API + filled(path, places), { method, headers, body: body === undefined ? null : JSON.stringify(body) });
 }
 

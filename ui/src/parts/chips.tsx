@@ -9,6 +9,9 @@ const TONES: Readonly<Record<string, Tone>> = { READY: "good", NOT_READY: "bad",
 /** Whether a run decides anything: where a scorer knows no gates, `pass` says only that the run itself went through. */
 export const isDecision = (decision: string | null | undefined): boolean => decision !== null && decision !== undefined && decision !== "pass";
 
+/** A decision as words; where a scorer knows no gates, it is said of the run itself. */
+export const decisionWords = (code: string): string => (hasWord(VERDICTS, code) ? `Run: ${VERDICTS[code]}` : words(code));
+
 /** A decision as a word, a sign and a colour: none of them is needed to understand the others. */
 export function DecisionChip({ decision }: { decision: string | null | undefined }) {
   const code = decision ?? "";
@@ -18,7 +21,7 @@ export function DecisionChip({ decision }: { decision: string | null | undefined
       <span className="mark" aria-hidden="true">
         {MARKS[tone]}
       </span>
-      {code === "" ? "No decision" : hasWord(VERDICTS, code) ? `Run: ${VERDICTS[code]}` : words(code)}
+      {code === "" ? "No decision" : decisionWords(code)}
     </span>
   );
 }
@@ -46,14 +49,19 @@ export function JudgedBy({ judges }: { judges: readonly string[] }) {
   return (
     <div className="small quiet">
       judged by {judges.length > 1 && `${judges.length}: `}
-      {judges.map((one, place) => (
-        <span key={one}>
-          {place > 0 && ", "}
-          <ModelName id={one} />
-        </span>
-      ))}
+      <JudgeNames judges={judges} />
     </div>
   );
+}
+
+/** The names of all judges, one after the other. */
+export function JudgeNames({ judges }: { judges: readonly string[] }) {
+  return judges.map((one, place) => (
+    <span key={one}>
+      {place > 0 && ", "}
+      <ModelName id={one} />
+    </span>
+  ));
 }
 
 export function Tag({ name }: { name: string }) {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState, type CSSProperties, type KeyboardEvent, type ReactNode, type Ref } from "react";
+import { useCallback, useEffect, useEffectEvent, useImperativeHandle, useLayoutEffect, useRef, useState, type CSSProperties, type KeyboardEvent, type ReactNode, type Ref } from "react";
 import { drawn, heldPx, scrollTopFor, topOf, topToShow, type Geometry } from "./virtual-math";
 
 export interface RowsHandle {
@@ -8,8 +8,9 @@ export interface RowsHandle {
 export interface Column {
   name: string;
   className?: string | undefined;
+  head?: ReactNode; // shown in the name's place
   onSort?: () => void; // pressed, it orders the list by the column
-  sorted?: "ascending" | "descending" | null;
+  sorted?: "ascending" | "descending" | null | undefined;
 }
 
 interface Props {
@@ -20,14 +21,16 @@ interface Props {
   widths?: string | undefined; // of the columns, where the style sheet has none
   selected: number | null;
   onSelect: (row: number) => void;
-  onOpen?: (row: number) => void;
+  onOpen?: (row: number, by: "key" | "click") => void;
   onShown: (first: number, end: number) => void; // which rows are in the window: whoever holds them fetches these
   row: (row: number) => ReactNode; // the cells of a row, each with role="gridcell"; null while it is on its way
   handle?: Ref<RowsHandle>;
+  start?: number; // the row that stands at the top at first
+  onTop?: (row: number) => void; // which row stands at the top, when the list is scrolled
 }
 
 /** A grid of rows of one height, of which only those in the window are in the document. */
-export function VirtualRows({ label, columns, count, rowPx, widths, selected, onSelect, onOpen, onShown, row, handle }: Props) {
+export function VirtualRows({ label, columns, count, rowPx, widths, selected, onSelect, onOpen, onShown, row, handle, start = 0, onTop }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [windowPx, setWindowPx] = useState(600);
   const [scrollTop, setScrollTop] = useState(0);
@@ -59,12 +62,18 @@ export function VirtualRows({ label, columns, count, rowPx, widths, selected, on
     },
     [count, rowPx, windowPx],
   );
+  const showNow = useEffectEvent(show);
   useEffect(() => {
-    if (selected !== null && selected < count) show(selected);
-  }, [selected, count, show]);
+    if (selected !== null) showNow(selected);
+  }, [selected, rowPx, windowPx]); // not where the list only grew: it may be looked at elsewhere
+  const begin = useEffectEvent(() => {
+    if (start > 0 && box.current !== null) box.current.scrollTop = scrollTopFor(start * rowPx, geometry);
+  });
+  useLayoutEffect(() => begin(), []);
 
   const page = Math.max(Math.floor(windowPx / rowPx) - 1, 1);
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && event.target !== event.currentTarget) return; // a link or a button in it
     if (event.metaKey || event.ctrlKey || event.altKey || count === 0) return;
     const at = selected ?? -1;
     const target: Record<string, number> = { j: at + 1, ArrowDown: at + 1, k: at - 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: count - 1 };
@@ -74,7 +83,7 @@ export function VirtualRows({ label, columns, count, rowPx, widths, selected, on
       onSelect(Math.min(Math.max(wanted, 0), count - 1));
     } else if (event.key === "Enter" && selected !== null) {
       event.preventDefault();
-      onOpen?.(selected);
+      onOpen?.(selected, "key");
     }
   };
 
@@ -96,7 +105,7 @@ export function VirtualRows({ label, columns, count, rowPx, widths, selected, on
         onClick={(event) => {
           if (event.target instanceof Element && event.target.closest("a, button, input, label") !== null) return;
           onSelect(place);
-          onOpen?.(place);
+          onOpen?.(place, "click");
         }}
       >
         {cells ?? (
@@ -121,12 +130,15 @@ export function VirtualRows({ label, columns, count, rowPx, widths, selected, on
       tabIndex={0}
       style={style}
       onKeyDown={onKeyDown}
-      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onScroll={(event) => {
+        setScrollTop(event.currentTarget.scrollTop);
+        onTop?.(Math.round(topOf(event.currentTarget.scrollTop, geometry) / rowPx));
+      }}
     >
       <div role="row" aria-rowindex={1} className="vhead">
         {columns.map((column) => (
           <div role="columnheader" key={column.name} className={column.className} aria-sort={column.sorted ?? undefined}>
-            {column.onSort === undefined ? column.name : (
+            {column.onSort === undefined ? (column.head ?? column.name) : (
               <button type="button" className="sort" onClick={column.onSort}>
                 {column.name} <span aria-hidden="true">{column.sorted === "ascending" ? "↑" : column.sorted === "descending" ? "↓" : ""}</span>
               </button>

@@ -49,7 +49,7 @@ export function AddRuns({ chosen, runs, onRuns }: Props) {
                   Add
                 </button>
                 <span>
-                  <Inline text={modelName(run.model_id)} /> <span className="small quiet"><Inline text={run.run_id} /> · <Inline text={run.dataset_id ?? "–"} /> · <Time utc={run.started_utc} /></span>
+                  <Inline text={modelName(run.model_id)} /> <span className="small quiet"><Inline text={run.run_id} /> · <Inline text={run.dataset_name ?? "–"} /> · <Time utc={run.started_utc} /></span>
                   {why !== null && <span className="small why-not"><Inline text={why} /></span>}
                 </span>
               </li>

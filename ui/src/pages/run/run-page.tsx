@@ -7,7 +7,7 @@ import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
 import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
 import { Failed, Loading, Notice, Wrong } from "../../parts/states";
-import { TagEditor } from "../../parts/tag-editor";
+import { RunMarks } from "../../parts/run-marks";
 import { Time } from "../../parts/time";
 import { Warnings, warningsOf } from "../../parts/warnings";
 import { compareAddress } from "../../router";
@@ -46,7 +46,8 @@ export default function RunPage({ id }: { id: string }) {
     <article className={`run${coming ? " coming-at-once" : ""}`}>
       <div className="page-head">
         <h1>
-          <Inline text={row.run_id} />
+          <Inline text={row.name === "" ? row.run_id : row.name} />
+          {row.name !== "" && <small className="quiet own-id"><Inline text={row.run_id} /></small>}
         </h1>
         <StateChip state={row.state} />
         {isDecision(row.decision) && <DecisionChip decision={row.decision} />}
@@ -142,10 +143,7 @@ function Identity({ row, log, onChanged }: { row: RunRow; log: ImportedLog | nul
       </dd>
       <dt>Record</dt>
       <dd className="mono">{row.journal_sha256?.slice(0, 16) ?? "–"}…</dd>
-      <dt>Tags</dt>
-      <dd>
-        <TagEditor run={row.run_id} tags={row.tags} onChanged={onChanged} />
-      </dd>
+      <RunMarks row={row} onChanged={onChanged} />
     </dl>
   );
 }

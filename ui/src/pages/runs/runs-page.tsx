@@ -1,119 +1,111 @@
-import { useRef } from "react";
-import { address } from "../../api/client";
-import type { EvaluatorOfRuns } from "../../api/types";
-import { useResource } from "../../api/use-resource";
-import { Choice, SearchField } from "../../parts/fields";
-import { Tag } from "../../parts/chips";
-import { Link } from "../../parts/link";
+import { useEffect, useRef, useState } from "react";
+import { useMe } from "../../api/use-me";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { SEARCH } from "../../parts/key-words";
 import { useKeys } from "../../parts/use-keys";
-import { compareAddress, useQuery, valuesOf } from "../../router";
-import { RunsTable } from "./runs-table";
+import { placeOf, useQuery, valuesOf } from "../../router";
+import { ColumnChoice } from "./column-choice";
+import { chosenColumns, keepColumns, namesOf, type RunColumn } from "./columns";
+import { CompareBar } from "./compare-bar";
+import { OrganiseBar } from "./organise-bar";
+import { FILTERS, RunFilters, type Filters } from "./run-filters";
+import { RunTotals } from "./run-totals";
+import { RunsList, type Checking } from "./runs-list";
+import { usePicked } from "./use-picked";
 import { useRuns } from "./use-runs";
+import { whyNot } from "./why-not";
 
-const MOST = 8;
 const SEARCH_KEYS = [SEARCH];
-const DECISIONS = [
-  { value: "", text: "Any" },
-  { value: "READY", text: "Ready" },
-  { value: "INCONCLUSIVE", text: "Inconclusive" },
-  { value: "NOT_READY", text: "Not ready" },
-];
-const STATES = [
-  { value: "", text: "Any" },
-  ...["running", "complete", "interrupted", "stopped", "damaged"].map((state) => ({ value: state, text: state })),
-];
-const FILTERS = ["text", "spec", "spec_sha256", "eval_set", "model", "decision", "state", "tag"] as const;
+const STILL_MS = 200; // the list is at rest: the address says where
 
-/** All runs, the newest first; two or more are chosen to be compared. */
+/** All runs, the newest first; some are picked to be compared, or put in order. */
 export function RunsPage() {
   const [query, change] = useQuery();
   const search = useRef<HTMLInputElement>(null);
-  const filters = valuesOf(query, FILTERS);
-  const sort = query.get("sort") ?? "started";
-  const order = query.get("order") ?? "desc";
-  const { runs, error, more, again } = useRuns({ ...filters, sort, order });
-  const chosen = query.getAll("pick");
-  const filtered = FILTERS.some((name) => filters[name] !== "");
+  const filters: Filters = valuesOf(query, FILTERS);
+  const order = { sort: query.get("sort") ?? "started", order: query.get("order") ?? "desc" };
+  const runs = useRuns({ ...filters, ...order });
+  const picked = usePicked();
+  const may = useMe().data?.scopes.includes("label") ?? false;
+  const organising = may && query.has("organise");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [why, setWhy] = useState<string | null>(null);
+  const [columns, setColumns] = useColumns();
+  const onTop = useWhereItIs();
+  const filter = (changes: Partial<Filters>) => change({ ...changes, at: null }, { replace: true });
   useKeys({ "/": () => search.current?.focus() }, SEARCH_KEYS);
 
-  const pick = (runId: string, picked: boolean) =>
-    change({ pick: picked ? [...chosen, runId].slice(0, MOST) : chosen.filter((one) => one !== runId) }, { replace: true });
-
+  const comparing: Checking = {
+    verb: "Compare",
+    has: (id) => picked.ids.includes(id),
+    whyNot: (run) => whyNot(picked.rows, run),
+    onCheck: (run, checked) => {
+      setWhy(null);
+      picked.pick(run.run_id, checked);
+    },
+    onRefused: setWhy,
+  };
+  const putting: Checking = {
+    verb: "Check",
+    has: (id) => chosen.has(id),
+    whyNot: () => null,
+    onCheck: (run, checked) => setChosen((before) => new Set(checked ? [...before, run.run_id] : [...before].filter((one) => one !== run.run_id))),
+    onRefused: setWhy,
+  };
+  const filtered = FILTERS.some((name) => filters[name] !== "");
   return (
     <>
-      <div className="page-head">
+      <div className="page-head runs-head">
         <h1>Runs</h1>
+        {organising ? <OrganiseBar chosen={chosen} onChosen={setChosen} fitting={runs.count ?? 0} filters={filters} onDone={() => change({ organise: null }, { replace: true })} /> : <CompareBar picked={picked} why={why} />}
         <div className="actions">
-          <span className="quiet" role="status">
-            {chosen.length === 0 ? "Choose two to eight to compare." : `${chosen.length} chosen`}
-          </span>
-          {chosen.length > 0 && (
-            <button type="button" className="plain" onClick={() => change({ pick: null }, { replace: true })}>
-              Clear
+          {may && !organising && (
+            <button type="button" onClick={() => change({ organise: "1" }, { replace: true })}>
+              Organise
             </button>
           )}
-          {chosen.length >= 2 ? (
-            <Link to={compareAddress(chosen)} className="button primary">
-              Compare {chosen.length} runs
-            </Link>
-          ) : (
-            <button type="button" className="primary" disabled>
-              Compare
-            </button>
-          )}
+          <ColumnChoice columns={columns} onChange={setColumns} />
         </div>
       </div>
-      <form className="filters" role="search" aria-label="Runs" onSubmit={(event) => event.preventDefault()}>
-        <SearchField
-          label="Search (press /)"
-          inputRef={search}
-          value={filters.text}
-          placeholder="model, eval set, tag, id"
-          onChange={(text) => change({ text }, { replace: true })}
+      <RunFilters filters={filters} onChange={filter} search={search} />
+      <RunTotals filters={filters} order={order} turn={runs.turn} onChange={filter} />
+      {runs.error !== null && <Failed error={runs.error} again={runs.again} what="list of runs" />}
+      {runs.count === null && runs.error === null && <Loading what="runs" />}
+      {runs.count === 0 && (filtered ? <NothingFits /> : <NoRuns />)}
+      {runs.count !== null && runs.count > 0 && (
+        <RunsList
+          key={JSON.stringify([filters, order])}
+          runs={runs}
+          columns={columns}
+          {...order}
+          onSort={(sort, way) => change({ sort, order: way, at: null })}
+          start={placeOf(query.get("at")) ?? 0}
+          onTop={onTop}
+          checking={organising ? putting : comparing}
         />
-        <Evaluators spec={filters.spec} sha256={filters.spec_sha256} onChange={(spec, sha256) => change({ spec, spec_sha256: sha256 })} />
-        <Choice label="Decision" value={filters.decision} options={DECISIONS} onChange={(decision) => change({ decision })} />
-        <Choice label="State" value={filters.state} options={STATES} onChange={(state) => change({ state })} />
-        {filters.tag !== "" && <span className="filter-tag">tag <Tag name={filters.tag} /></span>}
-        {filtered && (
-          <button type="button" className="plain" onClick={() => change(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
-            Clear filters
-          </button>
-        )}
-      </form>
-      {error !== null && <Failed error={error} again={again} what="list of runs" />}
-      {runs === null && error === null && <Loading what="runs" />}
-      {runs !== null && runs.length === 0 && (filtered ? <NothingFits /> : <NoRuns />)}
-      {runs !== null && runs.length > 0 && (
-        <>
-          <RunsTable runs={runs} chosen={chosen} most={MOST} onPick={pick} sort={sort} order={order} onSort={(by, way) => change({ sort: by, order: way })} />
-          {more !== null && (
-            <p className="actions">
-              <button type="button" onClick={more}>
-                More runs
-              </button>
-            </p>
-          )}
-        </>
       )}
     </>
   );
 }
 
-/** Every evaluator that has runs; two of one name, whose files differ, are told apart by their hashes. */
-function Evaluators({ spec, sha256, onChange }: { spec: string; sha256: string; onChange: (spec: string, sha256: string) => void }) {
-  const found = useResource(address("/evaluators")).data?.evaluators ?? [];
-  const isOne = (one: EvaluatorOfRuns) => found.filter((other) => other.spec === one.spec).length === 1;
-  const options = found.map((one) => (isOne(one) ? { value: `${one.spec} `, text: one.spec } : { value: `${one.spec} ${one.spec_sha256 ?? ""}`, text: `${one.spec} (${(one.spec_sha256 ?? "no hash").slice(0, 8)})` }));
-  const value = spec === "" ? "" : `${spec} ${sha256}`;
-  return (
-    <Choice label="Evaluator" value={value} options={[{ value: "", text: "Any" }, ...options]} onChange={(chosen) => {
-      const [name = "", hash = ""] = chosen.split(" ");
-      onChange(name, hash);
-    }} />
-  );
+function useColumns(): [readonly RunColumn[], (columns: readonly RunColumn[] | null) => void] {
+  const [query, change] = useQuery();
+  const set = (columns: readonly RunColumn[] | null) => {
+    keepColumns(columns);
+    change({ columns: columns === null ? null : namesOf(columns) }, { replace: true });
+  };
+  return [chosenColumns(query.get("columns")), set];
+}
+
+/** Tells the address which row stands at the top of the list, once it is at rest. */
+function useWhereItIs(): (row: number) => void {
+  const [, change] = useQuery();
+  const timer = useRef<number>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  return (row) => {
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => change({ at: row === 0 ? null : String(row) }, { replace: true }), STILL_MS);
+  };
 }
 
 function NothingFits() {

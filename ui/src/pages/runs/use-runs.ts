@@ -1,61 +1,36 @@
-import { useCallback, useEffect, useRef, useState } from "react";
-import { address, errorOf, get, type Address, type ApiError } from "../../api/client";
+import { useCallback, useLayoutEffect, useState } from "react";
+import { address, get } from "../../api/client";
 import { useLive } from "../../api/use-live";
-import type { RunRow, RunsPage } from "../../api/types";
+import { usePages, type Page, type Pages } from "../../api/use-pages";
+import type { RunRow } from "../../api/types";
 
-const PAGE = 50;
+const SIZE = 60;
 
-export interface RunsFound {
-  runs: readonly RunRow[] | null;
-  error: ApiError | null;
-  more: (() => void) | null;
-  again: () => void;
+export interface RunsFound extends Pages<RunRow> {
+  waiting: boolean; // what is shown is of the list before
+  turn: number; // rises whenever a run changed
 }
 
-/** The runs that fit a query, as many pages as were asked for; asked again when one of them changed. */
-export function useRuns(params: Record<string, string>): RunsFound {
-  const url = address("/runs", { ...params, limit: PAGE });
-  const [found, setFound] = useState<{ url: string; runs: RunRow[]; next: string | null } | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const pages = useRef(1);
+/** The runs that fit a query, from any place of the list on; asked again when one of them changed, and shown meanwhile. */
+export function useRuns(params: Readonly<Record<string, string>>): RunsFound {
   const [turn, setTurn] = useState(0);
   const again = useCallback(() => setTurn((n) => n + 1), []);
-
-  useEffect(() => {
-    pages.current = 1;
-  }, [url]);
-
-  useEffect(() => {
-    const abort = new AbortController();
-    readPages(url, pages.current, abort.signal).then(
-      ({ runs, next }) => {
-        setFound({ url, runs, next });
-        setError(null);
-      },
-      (reason: unknown) => {
-        if (!abort.signal.aborted) setError(errorOf(reason));
-      },
-    );
-    return () => abort.abort();
-  }, [url, turn]);
-
   useLive(again);
+  const url = (page: number) => address("/runs", { ...params, offset: page * SIZE, limit: SIZE });
+  const list = url(0);
+  const pages = usePages<RunRow>(`${list} ${turn}`, SIZE, async (page, signal): Promise<Page<RunRow>> => {
+    const found = await get(url(page), signal);
+    return { rows: found.runs, n: found.n };
+  });
+  const [before, setBefore] = useState<{ list: string; pages: Pages<RunRow> } | null>(null);
+  const { count, row: rowAt } = pages;
+  useLayoutEffect(() => {
+    if (count !== null) setBefore({ list, pages });
+    // oxlint-disable-next-line react/exhaustive-deps -- `pages` is another object with each look
+  }, [list, turn, count]);
 
-  const more = () => {
-    pages.current += 1;
-    again();
-  };
-  return { runs: found?.url === url ? found.runs : (found?.runs ?? null), error, more: found?.next ? more : null, again };
-}
-
-async function readPages(url: Address<RunsPage>, pages: number, signal: AbortSignal): Promise<{ runs: RunRow[]; next: string | null }> {
-  const runs: RunRow[] = [];
-  let next: string | null = null;
-  for (let page = 0; page < pages; page++) {
-    const found: RunsPage = await get(next === null ? url : (`${url}&cursor=${encodeURIComponent(next)}` as typeof url), signal);
-    runs.push(...found.runs);
-    next = found.next_cursor;
-    if (next === null) break;
-  }
-  return { runs, next };
+  const old = before?.pages ?? null;
+  const same = before?.list === list;
+  const row = (place: number) => (count === null ? (old?.row(place) ?? null) : (rowAt(place) ?? (same ? (old?.row(place) ?? null) : null)));
+  return { ...pages, count: count ?? old?.count ?? null, row, again, waiting: count === null && !same, turn };
 }
