@@ -101,7 +101,7 @@ class RunComparison:
 
     @cached_property
     def slices(self) -> polars.DataFrame:
-        """A row for each section, category and difficulty of each pair, with Holm's p beside its own."""
+        """A row for each section, category and difficulty of each pair, with its adjusted p and its verdict."""
         import polars as pl
 
         texts = dict.fromkeys(("a", "b", "field", "value"), pl.String)
@@ -114,11 +114,12 @@ class RunComparison:
                 one.value,
                 *(getattr(one.difference, name) for name in _NUMBERS),
                 one.p_holm,
+                one.difference.verdict,
             )
             for pair in self.pairs
             for one in pair.slices
         ]
-        return pl.DataFrame(rows, texts | numbers | {"p_holm": pl.Float64}, orient="row")
+        return pl.DataFrame(rows, texts | numbers | {"p_holm": pl.Float64, "verdict": pl.String}, orient="row")
 
     @property
     def history(self) -> polars.DataFrame | None:

@@ -48,7 +48,7 @@ def get_pair(call: Request) -> Pair:
         make_item_list(services, runs, a, b)  # filtered next, so it comes before the statistics
         by = question.metric if chosen(question.metric, (a, b)).by_items else SCORE.name
         found = compare(a, b, by=by)
-        return _pair(found, _notices(found), by, p_holm=None)
+        return pair_answer(found, by)
 
     return services.kept.get(("pair", question.metric, *key_of(runs)), make, lambda _: 1 << 16)
 
@@ -115,10 +115,7 @@ def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
         pairs.append(replace(pair, items=pair.items.clear()))
     found = adjusted(pairs)
     return _SetNumbers(
-        pairs={
-            pair.b.name: _pair(pair, said, SCORE.name, p_holm=pair.score.p_adjusted)
-            for pair, said in zip(found, notices, strict=True)
-        },
+        pairs={pair.b.name: pair_answer(pair, notices=said) for pair, said in zip(found, notices, strict=True)},
         against={pair.b.name: differences_by_metric(pair) for pair in found},
         leaderboard=leaderboard([first, *others]) if _is_one_set(found) else None,
     )
@@ -151,7 +148,8 @@ def _notices(found: Comparison) -> tuple[str, ...]:
     return tuple(run_notices(found, found.a.name, found.b.name))
 
 
-def _pair(found: Comparison, notices: tuple[str, ...], metric: str, *, p_holm: float | None) -> Pair:
+def pair_answer(found: Comparison, metric: str = SCORE.name, *, notices: tuple[str, ...] | None = None) -> Pair:
+    """A comparison, whose slices are by `metric`, as the API answers it; `notices` where its items are let go of."""
     inside = found.containment
     return Pair(
         a=found.a.name,
@@ -164,9 +162,9 @@ def _pair(found: Comparison, notices: tuple[str, ...], metric: str, *, p_holm: f
         classes=dict(found.counts),
         measured_differences=tuple(MeasuredPart(name=one.name, leaves=one.leaves) for one in found.measured),
         unknown_in_both=found.unknown,
-        notices=notices,
+        notices=_notices(found) if notices is None else notices,
         score=found.score,
-        p_holm=p_holm,
+        p_holm=found.score.p_adjusted,
         verdict=found.score.verdict,
         passing=found.passing,
         passing_p_holm=None if found.passing is None else found.passing.p_adjusted,

@@ -43,8 +43,8 @@ class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any, and
-    `verdict` what may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
+    """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, if any, and `verdict` what
+    may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
 
     `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
     `notices` are what must be read before any number, beside what was measured differently.
