@@ -32,7 +32,7 @@ from benchbook.views.terminal import document_lines
 from benchbook.views.verdicts import RANK_WORDS, VERDICT_WORDS, rank_words, verdict_sentence
 from compared import answer, answers, run_of
 
-SETS = range(64)
+SETS = range(84)
 
 
 def made(seed: int) -> ComparisonSet:
