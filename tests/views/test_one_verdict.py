@@ -96,7 +96,7 @@ def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
                 better, worse = (rose, fell) if higher else (fell, rose)
                 assert (one.verdict == "better", one.verdict == "worse") == (shown and better, shown and worse)
     assert len(told) > 1_000
-    assert min(told.count(word) for word in ("better", "worse", "not_told", "same")) > 10
+    assert min(told.count(word) for word in ("better", "worse", "not_told", "same")) > 3
 
 
 def test_several_tests_are_adjusted_together_over_all_pairs() -> None:

@@ -153,6 +153,9 @@ def clear(runs: str, as_json: bool) -> None:
 @click.argument("names", metavar="[RUN]...", nargs=-1, shell_complete=complete_run)
 @click.option("--evalset", help="An eval set's id or hash; by default the newest record's.")
 @click.option(
+    "--by", default="score", show_default=True, help="What is ranked: also passing, contained, or a criterion's score."
+)
+@click.option(
     "--confidence",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
@@ -161,7 +164,9 @@ def clear(runs: str, as_json: bool) -> None:
 )
 @runs_option
 @json_option
-def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, runs: str, as_json: bool) -> None:
+def leaderboard(
+    names: tuple[str, ...], evalset: str | None, by: str, confidence: float, runs: str, as_json: bool
+) -> None:
     """Rank runs over one eval set, and say which can't be told from the best.
 
     Without names, all finished records in the folder that are on the newest one's eval set.
@@ -172,7 +177,7 @@ def leaderboard(names: tuple[str, ...], evalset: str | None, confidence: float, 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
     found = ranking_of(
-        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, confidence=confidence
+        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, by=by, confidence=confidence
     )
     if as_json:
         print_json(found.found)

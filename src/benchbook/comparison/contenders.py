@@ -6,24 +6,73 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from benchbook.comparison import measures
 from benchbook.comparison.items import ComparedRun
-from benchbook.evaluators.exact import as_float
+from benchbook.errors import UsageError
+from benchbook.evaluators.contract import ComparedColumns, MetricKind
+from benchbook.evaluators.exact import NANO, as_float, mean
+from benchbook.text import shorten
 
 if TYPE_CHECKING:
     import polars
 
 ASKED = ("item_id", "prompt", "expected", "context")
+SCORE, PASSING, CONTAINED = (one.name for one in (measures.SCORE, measures.PASSING, measures.CONTAINED))
+
+
+class RankMeasure(msgspec.Struct, frozen=True, kw_only=True):
+    """A number of each item that runs can be ranked by, the higher the better. It lies from `lowest` to `highest`:
+    what has no upper end, such as latency, can't be tested for all pairs of runs at once.
+
+    `title` is its name for people; views have it (`views.several_runs.with_titles`).
+    """
+
+    name: str
+    kind: MetricKind
+    lowest: float = 0.0
+    highest: float = 1.0
+    title: str = ""
+
+
+def rank_measures(columns: ComparedColumns) -> tuple[RankMeasure, ...]:
+    """What runs under an evaluator can be ranked by; its score first."""
+    found = [RankMeasure(name=SCORE, kind="score")]
+    if columns.is_graded:
+        found.append(RankMeasure(name=PASSING, kind="score"))
+    if columns.tells_containment:
+        found.append(RankMeasure(name=CONTAINED, kind="score"))
+    found += [
+        RankMeasure(name=one.name, kind=one.kind, lowest=one.lowest, highest=one.highest)
+        for one in columns.metrics
+        if one.highest is not None and one.higher_is_better
+    ]
+    return tuple(found)
+
+
+def rank_measure(columns: ComparedColumns, name: str) -> RankMeasure:
+    """The measure of that name. Raises: UsageError where an evaluator has none."""
+    known = rank_measures(columns)
+    for one in known:
+        if one.name == name:
+            return one
+    names = ", ".join(one.name for one in known)
+    raise UsageError(f"{shorten(name, 60)}: not a number that these runs can be ranked by; one of {names}")
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """`asked` has a row for each item with a score, what was asked and its `group`; `score_nano` its score.
+    """`asked` has a row for each item with a score, what was asked and its `group`; `share_nano` what it is ranked by,
+    a share of the scale of `measure` in billionths. `score` is of the whole run, in the unit of the measure.
 
     `why_apart` says why the run has no place among the others; `note` what must be known of it where it has one.
     """
 
     name: str
     measured: tuple[str, str, str]
+    measure: RankMeasure
+    measures: tuple[RankMeasure, ...]  # that it could be ranked by
     model: str | None
     evalset: str | None
     score: float | None
@@ -31,12 +80,12 @@ class Contender:
     note: str | None
     n_unanswered: int
     asked: polars.DataFrame
-    score_nano: Any
+    share_nano: Any
 
     @property
     def n_bytes(self) -> int:
         """Its size without what was asked, which runs share."""
-        return int(self.score_nano.nbytes) + 1_000
+        return int(self.share_nano.nbytes) + 1_000
 
 
 class AskedTables:
@@ -56,30 +105,58 @@ def measured_by(run: ComparedRun) -> tuple[str, str, str]:
     return run.spec, str(run.manifest.get("spec_sha256")), str(run.manifest.get("dataset_version_or_hash"))
 
 
-def contenders(runs: Iterable[ComparedRun]) -> Iterator[Contender]:
+def contenders(runs: Iterable[ComparedRun], by: str = SCORE) -> Iterator[Contender]:
     """Each run as a contender: of one that is opened only when its turn comes, nothing else stays."""
     tables = AskedTables()
-    return (contender(run, tables) for run in runs)
+    return (contender(run, tables, by) for run in runs)
 
 
-def contender(run: ComparedRun, tables: AskedTables) -> Contender:
-    """The run as a contender, with what it was asked out of `tables` where another was asked the same."""
-    import polars as pl
+def contender(run: ComparedRun, tables: AskedTables, by: str = SCORE) -> Contender:
+    """The run as a contender, with what it was asked out of `tables` where another was asked the same.
 
-    scored = run.items.filter(pl.col("n_scored") > 0)
+    Raises: UsageError for a measure `by` that its evaluator does not have.
+    """
+    measure = rank_measure(run.columns, by)
+    shares = _shares(run, measure)
     lacking = run.unanswered
+    score_nano = run.score_nano if by == SCORE else mean(int(shares["share_nano"].sum()), len(shares))
     return Contender(
         name=run.name,
         measured=measured_by(run),
+        measure=measure,
+        measures=rank_measures(run.columns),
         model=run.manifest.get("model_id"),
         evalset=run.manifest.get("dataset_id"),
-        score=as_float(score_nano := run.score_nano),
+        score=on_scale(as_float(score_nano), measure),
         why_apart=_why_apart(run, lacking.why if lacking.n_items else (), is_scored=score_nano is not None),
         note="; ".join(_notes(run, lacking.n_items, lacking.why, is_floor=score_nano == 0)) or None,
         n_unanswered=lacking.n_items,
-        asked=tables.shared(scored.select(*ASKED, "group")),
-        score_nano=scored["score_nano"].to_numpy(),
+        asked=tables.shared(shares.select(*ASKED, "group")),
+        share_nano=shares["share_nano"].to_numpy(),
     )
+
+
+def _shares(run: ComparedRun, measure: RankMeasure) -> polars.DataFrame:
+    """The items that have what runs are ranked by, with `share_nano`."""
+    import polars as pl
+
+    scored = run.items.filter(pl.col("n_scored") > 0)
+    match measure.name:
+        case "score":
+            share = pl.col("score_nano")
+        case "passing" | "contained":
+            share = pl.col("correct" if measure.name == PASSING else CONTAINED).cast(pl.Int64) * NANO
+        case name if name in scored.columns:
+            of_scale = (pl.col(name) - measure.lowest) / (measure.highest - measure.lowest)
+            share = (of_scale * NANO).round().cast(pl.Int64)
+        case _:
+            share = pl.lit(None, pl.Int64)
+    return scored.select(*ASKED, "group", share_nano=share).drop_nulls("share_nano")
+
+
+def on_scale(share: float | None, measure: RankMeasure) -> float | None:
+    """A share of a measure's scale in its own unit."""
+    return None if share is None else round(measure.lowest + share * (measure.highest - measure.lowest), 9)
 
 
 def _why_apart(run: ComparedRun, unanswered_why: Sequence[str], *, is_scored: bool) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from benchbook.comparison.contenders import ASKED, Contender, contenders, rows_in_common
+from benchbook.comparison.contenders import ASKED, SCORE, Contender, RankMeasure, contenders, on_scale, rows_in_common
 from benchbook.comparison.items import GROUPINGS, ComparedRun
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import NANO, as_float, mean
@@ -109,8 +109,10 @@ BestIs = Literal["one", "several", "none", "not_told"]
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
-    the best itself. Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
+    """A run's place, and the mean that it is ranked by.
+
+    Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for the best itself.
+    Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
 
     `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's (R1.3a); `note`
     says so, and whether no item of it scores above 0.
@@ -141,7 +143,7 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     """Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
-    runs are in `places`, from the best on, or `apart`.
+    runs are in `places`, from the best on, or `apart`. They are ranked `by` their score, or by another of `measures`.
 
     Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
     """
@@ -156,17 +158,20 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[Place, ...]
     apart: tuple[Apart, ...] = ()
     best: BestIs | None = None
+    by: str = SCORE
+    measures: tuple[RankMeasure, ...] = ()
     n_clusters: int | None = None
     reason: str | None = None
     warnings: tuple[str, ...] = ()
 
 
-def leaderboard(runs: Iterable[ComparedRun], *, confidence: float = 0.95) -> Leaderboard:
-    """Rank runs by their mean score over the same items; items of one group vary together.
+def leaderboard(runs: Iterable[ComparedRun], *, by: str = SCORE, confidence: float = 0.95) -> Leaderboard:
+    """Rank runs by their mean score over the same items, or `by` another measure; items of one group vary together.
 
-    Raises: UsageError without runs, and where they are over several eval sets or under several scorers.
+    Raises: UsageError without runs, where they are over several eval sets or under several scorers, and for a measure
+    that they don't have.
     """
-    return board(contenders(runs), confidence=confidence)
+    return board(contenders(runs, by), confidence=confidence)
 
 
 def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leaderboard:
@@ -182,9 +187,9 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
     if not n_items:
         apart += [(run, "no item has a score in every run") for run in ranked]
         ranked = []
-    scores = [run.score_nano[chosen.to_numpy()] for run, chosen in zip(ranked, rows, strict=False)]
+    shares = [run.share_nano[chosen.to_numpy()] for run, chosen in zip(ranked, rows, strict=False)]
     ranking = rank_runs(
-        {str(place): one / NANO for place, one in enumerate(scores)},
+        {str(place): one / NANO for place, one in enumerate(shares)},
         clusters=_clusters(ranked[0].asked["group"][rows[0]]) if ranked else None,
         confidence=confidence,
     )
@@ -192,7 +197,7 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
 
     def place(found: RankedRun) -> Place:
         at = int(found.name)
-        return _place(ranked[at], found, scores[at], _standing(found, n_best, len(ranked)))
+        return _place(ranked[at], found, shares[at], _standing(found, n_best, len(ranked)))
 
     places = tuple(map(place, ranking.runs))
     return Leaderboard(
@@ -209,6 +214,8 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
         apart=tuple(Apart(run=run.name, model=run.model, score=run.score, reason=why) for run, why in apart),
         places=places,
         best=_best_of(places),
+        by=every[0].measure.name,
+        measures=every[0].measures,
     )
 
 
@@ -231,11 +238,11 @@ def _clusters(groups: polars.Series) -> list[str | int] | None:
     return [place if group is None else group for place, group in enumerate(groups)]
 
 
-def _place(run: Contender, found: RankedRun, score_nano: Any, standing: RankStanding) -> Place:
+def _place(run: Contender, found: RankedRun, share_nano: Any, standing: RankStanding) -> Place:
     return Place(
         run=run.name,
         model=run.model,
-        score=as_float(mean(int(score_nano.sum()), len(score_nano))),
+        score=on_scale(as_float(mean(int(share_nano.sum()), len(share_nano))), run.measure),
         rank=found.rank,
         rank_low=found.rank_low,
         rank_high=found.rank_high,

@@ -10,7 +10,6 @@ import msgspec
 from benchbook.comparison.items import GROUPINGS, compared_columns, unanswered_why
 from benchbook.comparison.records import manifest_of, samples_of
 from benchbook.comparison.slices import MOST_SLICES
-from benchbook.evaluators.answers.scorecard import CONFIDENCE
 from benchbook.evaluators.exact import NANO, as_float, mean, ratio
 from benchbook.evaluators.intervals import Interval, bounded_mean, interval_of, rate_interval
 from benchbook.evaluators.registry import evaluator_of
@@ -18,6 +17,8 @@ from benchbook.record.folder import Record
 
 if TYPE_CHECKING:
     import polars
+
+CONFIDENCE = 0.95
 
 
 class RunSlice(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,36 +22,52 @@ if TYPE_CHECKING:
 
 
 def leaderboard(
-    *run: AnyRun, evalset: str | None = None, confidence: float = 0.95, runs: str | Path = "runs"
+    *run: AnyRun,
+    evalset: str | None = None,
+    by: str = "score",
+    confidence: float = 0.95,
+    runs: str | Path = "runs",
 ) -> RunRanking:
     """Rank runs over one eval set, and say which can't be told from the best, as `benchbook leaderboard` does.
 
     Without a `run`, all finished records in the folder `runs` that are on the newest one's eval set, or on `evalset`,
-    an id or a hash. `confidence` is of rank intervals, and of the set that holds the best run.
+    an id or a hash. `by` names what runs are ranked by: `score`, `passing`, `contained`, or a criterion such as
+    `accuracy_score`. `confidence` is of rank intervals, and of the set that holds the best run.
 
-    Raises: UsageError where there is no such record, and for runs that can't be ranked together; RecordError.
+    Raises: UsageError where there is no such record or measure, and for runs that can't be ranked together;
+        RecordError.
     """
     if run and evalset:
         raise UsageError("evalset: chooses among a folder's records; leave it out, or the runs")
     records = [record_of(one, runs) for one in run] or None
-    return ranking_of(records, runs, evalset=evalset, confidence=confidence)
+    return ranking_of(records, runs, evalset=evalset, by=by, confidence=confidence)
 
 
 leaderboard_async = in_thread(leaderboard)
 
 
 def ranking_of(
-    named: list[Record] | None, runs: str | Path, *, evalset: str | None = None, confidence: float = 0.95
+    named: list[Record] | None,
+    runs: str | Path,
+    *,
+    evalset: str | None = None,
+    by: str = "score",
+    confidence: float = 0.95,
 ) -> RunRanking:
     """As `leaderboard`, for records that are open already; without any, for those of the folder."""
     if named:
-        return RunRanking(ranked(map(ranked_run, named), confidence=confidence))
+        return RunRanking(_ranked(named, by, confidence))
     looked = looked_over(runs)
     records, n_others = on_one_evalset(looked, runs, evalset)
-    found = ranked(map(ranked_run, records), confidence=confidence)
     left_out = [f"Damaged: {one.record.run_id}: {one.damaged}" for one in looked if one.damaged is not None]
     left_out += [f"Misnamed: {one.misnamed}" for one in looked if one.misnamed is not None]
-    return RunRanking(found, n_others, tuple(left_out))
+    return RunRanking(_ranked(records, by, confidence), n_others, tuple(left_out))
+
+
+def _ranked(records: list[Record], by: str, confidence: float) -> Leaderboard:
+    from benchbook.views.several_runs import with_titles
+
+    return with_titles(ranked(map(ranked_run, records), by=by, confidence=confidence))
 
 
 class RunRanking:

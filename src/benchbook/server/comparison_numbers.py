@@ -36,6 +36,7 @@ from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
 from benchbook.views.comparison_overview import metric_title
 from benchbook.views.comparison_tables import metric_word, run_notices
+from benchbook.views.several_runs import with_titles
 
 
 def get_pair(call: Request) -> Pair:
@@ -117,7 +118,7 @@ def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
     return _SetNumbers(
         pairs={pair.b.name: pair_answer(pair, notices=said) for pair, said in zip(found, notices, strict=True)},
         against={pair.b.name: differences_by_metric(pair) for pair in found},
-        leaderboard=leaderboard([first, *others]) if _is_one_set(found) else None,
+        leaderboard=with_titles(leaderboard([first, *others])) if _is_one_set(found) else None,
     )
 
 

@@ -23,6 +23,7 @@ from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, EvaluatorOfRuns
 from benchbook.text import shorten, storable
 from benchbook.views.names import set_name
+from benchbook.views.several_runs import with_titles
 
 
 def list_of_evalsets(call: Request) -> EvalSetList:
@@ -57,29 +58,29 @@ def get_leaderboard(call: Request) -> Leaderboard:
     # A row says of what state it is: whatever changes in a record changes one of the two hashes.
     states = [f"{row.run_id} {row.state} {row.manifest_sha256} {row.journal_sha256} {row.error}" for row in rows]
     key = hashlib.sha256("\n".join(states).encode("utf-8", "surrogatepass")).hexdigest()
-    call.is_of(key[:32], str(question.confidence))
+    call.is_of(key[:32], question.by, str(question.confidence))
 
     def make() -> Leaderboard:
-        ranked = board(_contenders(services, whole), confidence=question.confidence)
+        ranked = with_titles(board(_contenders(services, whole, question.by), confidence=question.confidence))
         return msgspec.structs.replace(ranked, apart=(*ranked.apart, *map(_apart, _others(rows, whole))))
 
-    return services.kept.get(("leaderboard", question.confidence, key), make, lambda _: 500 * len(rows))
+    return services.kept.get(("leaderboard", question.by, question.confidence, key), make, lambda _: 500 * len(rows))
 
 
-def _contenders(services: Services, rows: Sequence[IndexedRun]) -> Iterator[Contender]:
+def _contenders(services: Services, rows: Sequence[IndexedRun], by: str) -> Iterator[Contender]:
     """The runs, each kept as long as there is room, so that one that is new is all that has to be read."""
     tables = services.kept.get("asked tables", AskedTables, lambda _: 1 << 20)
     for row in rows:
         found = services.found(row)
-        yield services.kept.get(("contender", found.name), partial(_contender, found, tables), _size)
+        yield services.kept.get(("contender", by, found.name), partial(_contender, found, tables, by), _size)
 
 
 def _size(found: Contender) -> int:
     return found.n_bytes
 
 
-def _contender(found: FoundRun, tables: AskedTables) -> Contender:
-    return contender(replace(ranked_run(found.record), name=storable(found.row.run_id)), tables)
+def _contender(found: FoundRun, tables: AskedTables, by: str) -> Contender:
+    return contender(replace(ranked_run(found.record), name=storable(found.row.run_id)), tables, by)
 
 
 def _others(rows: Sequence[IndexedRun], whole: Sequence[IndexedRun]) -> Iterator[IndexedRun]:

@@ -1,5 +1,5 @@
 import { useMemo, useRef } from "react";
-import type { Apart, Leaderboard, Place } from "../../api/types";
+import type { Apart, Leaderboard, Place, RankMeasure } from "../../api/types";
 import { counted, modelName } from "../../format";
 import { count, limit, NOTHING, pValue, sentence, show } from "../../numbers";
 import { Choice, SearchField } from "../../parts/fields";
@@ -15,8 +15,8 @@ import { listed, ORDERS, type Entry } from "./entries";
 import { RankBar, rankInterval } from "./rank-bar";
 
 const MOST = 8; // runs that are compared at once
-const COLUMNS = [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: "Score", className: "number" }, { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
-const NARROW = [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: "Score", className: "number" }];
+const narrowColumns = (mean: string) => [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: mean, className: "number" }];
+const wideColumns = (mean: string) => [...narrowColumns(mean), { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
 const ignore = () => undefined; // all rows are at hand
 
 /** All runs of a leaderboard: searched, put in order, and chosen to be compared. */
@@ -28,6 +28,8 @@ export function Board({ board }: { board: Leaderboard }) {
   const order = ORDERS.some((one) => one.value === query.get("order")) ? query.get("order")! : "";
   const found = useMemo(() => listed(board, text, order), [board, text, order]);
   const chosen = query.getAll("pick");
+  const measure = board.measures.find((one) => one.name === board.by);
+  const mean = board.by === "score" ? "Score" : "Mean";
   const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST) : chosen.filter((one) => one !== run) }, { replace: true });
   const selected = placeOf(query.get("at"));
   const at = selected === null ? undefined : found[selected]?.run;
@@ -41,6 +43,7 @@ export function Board({ board }: { board: Leaderboard }) {
       </p>
       <form className="filters" role="search" aria-label="Leaderboard" onSubmit={(event) => event.preventDefault()}>
         <SearchField label="Search (press /)" inputRef={search} value={text} placeholder="run, model" onChange={(wanted) => change({ text: wanted, at: null }, { replace: true })} />
+        {board.measures.length > 1 && <Choice label="Ranked by" value={board.by} options={board.measures.map((one) => ({ value: one.name, text: one.title }))} onChange={(by) => change({ by: by === "score" ? null : by, at: null })} />}
         <Choice label="Order" value={order} options={ORDERS} onChange={(by) => change({ order: by, at: null })} />
         <Chosen chosen={chosen} best={board.places.filter((place) => place.among_best)} onClear={() => change({ pick: null }, { replace: true })} />
       </form>
@@ -52,14 +55,14 @@ export function Board({ board }: { board: Leaderboard }) {
         <VirtualRows
           key={`${text} ${order}`}
           label="Leaderboard"
-          columns={narrow ? NARROW : COLUMNS}
+          columns={narrow ? narrowColumns(mean) : wideColumns(mean)}
           count={found.length}
           rowPx={narrow ? 84 : 56}
           selected={selected}
           onSelect={(row) => change({ at: String(row) }, { replace: true })}
           onOpen={(row) => navigate(runAddress(found[row]!.run))}
           onShown={ignore}
-          row={(row) => <Cells found={found[row]!} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
+          row={(row) => <Cells found={found[row]!} kind={measure?.kind ?? "score"} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
         />
       )}
     </section>
@@ -98,13 +101,14 @@ function Chosen({ chosen, best, onClear }: { chosen: readonly string[]; best: re
 
 interface CellsProps {
   found: Entry;
+  kind: RankMeasure["kind"];
   n: number;
   narrow: boolean;
   chosen: readonly string[];
   onPick: (run: string, picked: boolean) => void;
 }
 
-function Cells({ found, n, narrow, chosen, onPick }: CellsProps) {
+function Cells({ found, kind, n, narrow, chosen, onPick }: CellsProps) {
   const picked = chosen.includes(found.run);
   const ranked = "rank" in found ? found : null;
   return (
@@ -119,7 +123,7 @@ function Cells({ found, n, narrow, chosen, onPick }: CellsProps) {
         {narrow && <Is found={found} />}
       </div>
       <div role="gridcell" className="number">
-        {show("score", found.score)}
+        {show(kind, found.score)}
         {narrow && <div className="small quiet">{ranked !== null && rankInterval(ranked)}</div>}
       </div>
       {!narrow && (
