@@ -209,12 +209,13 @@ def regression_gate(
 
 @dataclass(frozen=True, slots=True)
 class FolderRecord:
-    """A record of a folder: `measure`, which records that can be ranked together share, or why it is not ranked."""
+    """A record of a folder: `measure`, which those on one eval set under one scorer share, or what is wrong with it."""
 
     record: Record
-    measure: tuple[str, ...] | None
-    damaged: str | None
-    misnamed: str | None
+    measure: tuple[str, ...] | None = None
+    is_finished: bool = False  # and no dry run
+    damaged: str | None = None
+    misnamed: str | None = None
 
 
 def looked_over(runs: str | Path) -> list[FolderRecord]:
@@ -226,17 +227,20 @@ def _looked_at(record: Record) -> FolderRecord:
     try:
         first = check_whole(record)
     except RecordError as error:
-        return FolderRecord(record, None, inside(record, str(error)), misnamed_words(record))
-    misnamed = misnamed_words(record, first)
-    return FolderRecord(record, None if misnamed is not None else _measure(record), None, misnamed)
+        return FolderRecord(record, damaged=inside(record, str(error)), misnamed=misnamed_words(record))
+    if (misnamed := misnamed_words(record, first)) is not None:
+        return FolderRecord(record, misnamed=misnamed)
+    measure, is_finished = _measure(record)
+    return FolderRecord(record, measure, is_finished)
 
 
 def records_on_one_evalset(runs: str | Path, evalset: str | None = None) -> tuple[list[Record], int]:
-    """The folder's finished records on one eval set under one scorer, and how many other records there are.
+    """The folder's records on one eval set under one scorer, and how many other records there are.
 
-    `evalset` is its id or hash; by default it is the one of the record that was written last.
+    `evalset` is its id or hash; by default it is the one of the finished record that was written last. Those that are
+    not finished are among them, as far as they have rows: a ranking says so, and gives them no place.
 
-    Raises: UsageError where there is no such record.
+    Raises: UsageError where there is no finished record.
     """
     return on_one_evalset(looked_over(runs), runs, evalset)
 
@@ -245,25 +249,25 @@ def on_one_evalset(
     newest_first: list[FolderRecord], runs: str | Path, evalset: str | None = None
 ) -> tuple[list[Record], int]:
     """As `records_on_one_evalset`, of a folder that was looked over already."""
-    found = [(one.record, one.measure) for one in newest_first if one.measure is not None]
-    if evalset is not None:
-        found = [one for one in found if evalset in one[1][2:]]
-    if not found:
+    wanted = (one.measure for one in newest_first if one.is_finished and one.measure is not None)
+    chosen = next((measure for measure in wanted if evalset is None or evalset in measure[2:]), None)
+    if chosen is None:
         raise UsageError(f"{runs}: no finished record{f' on eval set {evalset!r}' if evalset else ''}")
-    records = [record for record, measure in found if measure == found[0][1]]
+    records = [one.record for one in newest_first if one.measure == chosen]
     return records, len(newest_first) - len(records)
 
 
-def _measure(record: Record) -> tuple[str, ...] | None:
-    """Scorer, the hash of its files, eval set's id and its hash.
+def _measure(record: Record) -> tuple[tuple[str, ...] | None, bool]:
+    """Scorer, the hash of its files, eval set's id and its hash; and whether the run is finished, and no dry run.
 
-    None for a run that is not finished, scored nothing, has no items to be ranked by, or whose manifest can't be read.
+    None for a run that has no items to be ranked by, or whose manifest can't be read.
     """
     try:
         manifest = manifest_of(record)
     except RecordError:
-        return None
-    if manifest.get("state") != "complete" or manifest.get("dry_run") or evaluator_of(record).compared is None:
-        return None
+        return None, False
+    if not record.samples.exists() or evaluator_of(record).compared is None:
+        return None, False
     names = ("spec", "spec_sha256", "dataset_id", "dataset_version_or_hash")
-    return tuple(str(manifest.get(name)) for name in names)
+    is_finished = manifest.get("state") == "complete" and not manifest.get("dry_run")
+    return tuple(str(manifest.get(name)) for name in names), is_finished

@@ -14,8 +14,10 @@ from benchbook.catalog.queries import EvalSetRow, IndexedRun, eval_sets, evaluat
 from benchbook.comparison.contenders import AskedTables, Contender, contender
 from benchbook.comparison.leaderboard import Apart, Leaderboard, board
 from benchbook.comparison.records import ranked_run
+from benchbook.errors import RecordError
 from benchbook.evalsets.opening import shipped_names
 from benchbook.evaluators.exact import as_float
+from benchbook.record.derived_files import inside
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import LeaderboardAsked
@@ -24,6 +26,9 @@ from benchbook.server.types import EvalSetList, EvalSetSummary, EvaluatorList, E
 from benchbook.text import shorten, storable
 from benchbook.views.names import set_name
 from benchbook.views.several_runs import with_titles
+
+_MOST_KEPT = 20_000  # items of a run whose scores are kept for the next leaderboard
+_BYTES_ASKED = 500  # what an item's texts take, as a rule
 
 
 def list_of_evalsets(call: Request) -> EvalSetList:
@@ -52,27 +57,41 @@ def get_leaderboard(call: Request) -> Leaderboard:
     services = call.services
     chosen = _evalset(call, question)
     rows = runs_on(services.catalog, chosen.dataset_sha256, question.spec, spec_sha256=chosen.spec_sha256)
-    whole = [row for row in rows if row.state == "complete" and row.error is None]
+    whole = [row for row in rows if row.state == "complete" and row.error is None and row.manifest_sha256 is not None]
     if not any(row.primary_nano is not None for row in whole):
         raise ProblemError(HTTPStatus.NOT_FOUND, "no complete run on this eval set has a number to be ranked by")
     # A row says of what state it is: whatever changes in a record changes one of the two hashes.
     states = [f"{row.run_id} {row.state} {row.manifest_sha256} {row.journal_sha256} {row.error}" for row in rows]
-    key = hashlib.sha256("\n".join(states).encode("utf-8", "surrogatepass")).hexdigest()
-    call.is_of(key[:32], question.by, str(question.confidence))
+    asked = (question.by, str(question.confidence), *states)
+    key = hashlib.sha256("\n".join(asked).encode("utf-8", "surrogatepass")).hexdigest()
+    call.is_of(key[:32])
 
     def make() -> Leaderboard:
-        ranked = with_titles(board(_contenders(services, whole, question.by), confidence=question.confidence))
-        return msgspec.structs.replace(ranked, apart=(*ranked.apart, *map(_apart, _others(rows, whole))))
+        unreadable: list[Apart] = []
+        ranked = board(_contenders(services, whole, question.by, unreadable), confidence=question.confidence)
+        apart = (*ranked.apart, *unreadable, *map(_apart, _others(rows, whole)))
+        return msgspec.structs.replace(with_titles(ranked), apart=apart)
 
-    return services.kept.get(("leaderboard", question.by, question.confidence, key), make, lambda _: 500 * len(rows))
+    return services.kept.get(("leaderboard", key), make, lambda _: 500 * len(rows))
 
 
-def _contenders(services: Services, rows: Sequence[IndexedRun], by: str) -> Iterator[Contender]:
-    """The runs, each kept as long as there is room, so that one that is new is all that has to be read."""
-    tables = services.kept.get("asked tables", AskedTables, lambda _: 1 << 20)
+def _contenders(
+    services: Services, rows: Sequence[IndexedRun], by: str, unreadable: list[Apart]
+) -> Iterator[Contender]:
+    """The runs. Small ones are kept as long as there is room, so that one that is new is all that has to be read."""
+    n_items = max(row.n_items or 0 for row in rows)
+    tables = AskedTables()
+    if n_items <= _MOST_KEPT:
+        name = ("asked tables", rows[0].dataset_sha256)
+        tables = services.kept.get(name, AskedTables, lambda _: n_items * _BYTES_ASKED)
     for row in rows:
         found = services.found(row)
-        yield services.kept.get(("contender", by, found.name), partial(_contender, found, tables, by), _size)
+        make = partial(_contender, found, tables, by)
+        try:
+            yield make() if n_items > _MOST_KEPT else services.kept.get(("contender", by, found.name), make, _size)
+        except RecordError as error:
+            words = inside(found.record, str(error))
+            unreadable.append(Apart(run=storable(row.run_id), model=row.model_id, score=None, reason=words))
 
 
 def _size(found: Contender) -> int:
@@ -90,7 +109,8 @@ def _others(rows: Sequence[IndexedRun], whole: Sequence[IndexedRun]) -> Iterator
 
 def _apart(row: IndexedRun) -> Apart:
     """A run that is not at its end, or whose record is not whole: what the catalog knows of it is all there is."""
-    reason = row.error or f"not complete: it is {row.state}"
+    missing = row.predictions_unavailable or "its numbers are not there"
+    reason = row.error or (missing if row.state == "complete" else f"not complete: it is {row.state}")
     return Apart(run=storable(row.run_id), model=row.model_id, score=as_float(row.primary_nano), reason=reason)
 
 
