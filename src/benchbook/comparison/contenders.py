@@ -37,7 +37,7 @@ class RankMeasure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rank_measures(columns: ComparedColumns) -> tuple[RankMeasure, ...]:
-    """What runs under an evaluator can be ranked by; its score first."""
+    """The measures that runs under an evaluator can be ranked by; its score first."""
     found = [RankMeasure(name=SCORE, kind="score")]
     if columns.is_graded:
         found.append(RankMeasure(name=PASSING, kind="score"))

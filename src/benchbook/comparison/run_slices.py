@@ -72,7 +72,7 @@ def run_slices(record: Record) -> RunSlices:
 
 
 def _cluster(samples: polars.DataFrame) -> polars.Expr:
-    """What rises and falls together: an item's group, where items have one; else the repeats of an item."""
+    """The name of what rises and falls together: an item's group, where items have one; else the item, if repeated."""
     import polars as pl
 
     if "group" in samples.columns and samples["group"].null_count() < len(samples):
