@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchbook.evaluators.correctness.rows import CorrectnessRow
+from benchbook.evaluators.correctness.rows import AskedCorrectnessRow
 from benchbook.record.tables import ROW_GROUP, table_schema, write_row_groups
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from server import serving, write_record
@@ -121,7 +121,7 @@ def write_run(runs: Path, run_id: str, right: np.ndarray) -> None:
     sample = pl.int_range(right.size, eager=True).alias("sample").to_frame().with_columns(right=pl.Series(right))
     inside = ~pl.col("right") & (pl.col("sample") % 2 == 0)
     answer = (pl.col("sample") + 1).cast(pl.String)
-    columns = {name: pl.lit(None) for name in CorrectnessRow.__struct_fields__} | {
+    columns = {name: pl.lit(None) for name in AskedCorrectnessRow.__struct_fields__} | {
         "sample": pl.col("sample"),
         "item_id": pl.format("item-{}", "sample"),
         "repeat": pl.lit(0),
@@ -138,7 +138,7 @@ def write_run(runs: Path, run_id: str, right: np.ndarray) -> None:
             pl.lit("different")
         ),
     }  # fmt: skip
-    schema = table_schema(CorrectnessRow)
+    schema = table_schema(AskedCorrectnessRow)
     table = sample.select(**columns).cast(schema)
 
     def write(path: Path) -> None:

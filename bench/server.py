@@ -32,8 +32,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchbook.evaluators.correctness.rows import CorrectnessRow
-from benchbook.record.derived_files import hashes_of, pretty_json, write_manifest
+import msgspec
+
+from benchbook.evaluators.correctness.rows import AskedCorrectnessRow
+from benchbook.evaluators.registry import score_predictions
+from benchbook.evaluators.settings import ScoreConfig
+from benchbook.record.derived_files import hashes_of, write_manifest
 from benchbook.record.facts import RunEnded, RunStarted
 from benchbook.record.folder import create_record
 from benchbook.record.journal import JournalWriter
@@ -59,23 +63,31 @@ uvicorn.run(app, port=int(sys.argv[2]), log_config=None, access_log=False, timeo
 
 
 def write_record(runs: Path, run_id: str, n_rows: int, write_table: Callable[[Path], None]) -> None:
-    """A record's folder as a run of `answer_correctness@v1` leaves it; `write_table` gets the path of its samples."""
-    evalset = runs.parent / "items.jsonl"
+    """A record's folder as a run of `answer_correctness@v1` leaves it; `write_table` gets the path of its samples.
+
+    All else is as a run of one item has it.
+    """
+    evalset, predictions = runs.parent / "items.jsonl", runs.parent / "predictions.jsonl"
     evalset.write_text('{"id": "item-0", "prompt": "?", "expected_answer": "0"}\n', encoding="utf-8")
+    predictions.write_text('{"item_id": "item-0", "predicted": "0"}\n', encoding="utf-8")
+    with tempfile.TemporaryDirectory() as elsewhere:
+        config = ScoreConfig(
+            evalset=str(evalset), predictions=str(predictions), runs=elsewhere, run_id=run_id, model="bench/m@1"
+        )
+        small = score_predictions(config).record
+        of_small, aggregates, decision = small.started(), small.aggregates.read_bytes(), small.decision.read_bytes()
 
     def first(hashes: dict[str, str]) -> RunStarted:
-        identity = {"dataset_id": "items", "plan": {"candidate": {"model_id": "bench/m@1"}}, "dry_run": False}
-        return RunStarted(
-            run_id=run_id, spec="answer_correctness@v1", spec_sha256="0" * 64, plan_sha256="0" * 64, n_items=n_rows,
-            repeats=1, config={}, inputs=hashes, identity=identity, code_version={}, environment={},
-        )  # fmt: skip
+        plan = {**of_small.identity["plan"], "n_items": n_rows}
+        identity = {**of_small.identity, "plan": plan}
+        return msgspec.structs.replace(of_small, inputs=hashes, identity=identity, n_items=n_rows)
 
-    record = create_record(runs, run_id, {"evalset": evalset}, first)
+    record = create_record(runs, run_id, {"evalset": evalset, "predictions": predictions}, first)
     with JournalWriter(record.journal) as journal:
         last = journal.append(RunEnded())
     write_table(record.samples)
-    record.aggregates.write_bytes(pretty_json({"primary_score": 0.0, "n_items": n_rows}))
-    record.decision.write_bytes(pretty_json({"verdict": "pass"}))
+    record.aggregates.write_bytes(aggregates)
+    record.decision.write_bytes(decision)
     started = record.started()
     write_manifest(record.path, {
         "run_id": run_id, "spec": started.spec, "state": "complete", "timestamp_utc": started.at,
@@ -91,12 +103,12 @@ def write_samples(path: Path, n_rows: int, text_bytes: int = 0) -> None:
 
     group = min(ROW_GROUP, ROW_GROUP_BYTES // max(text_bytes, 1))
     words = " and so on" * (text_bytes // 10)
-    schema = table_schema(CorrectnessRow)
+    schema = table_schema(AskedCorrectnessRow)
 
     def frames() -> Iterator[pl.DataFrame]:
         for start in range(0, n_rows, group):
             sample = pl.int_range(start, min(start + group, n_rows), eager=True).alias("sample").to_frame()
-            columns = {name: pl.lit(None) for name in CorrectnessRow.__struct_fields__} | {
+            columns = {name: pl.lit(None) for name in AskedCorrectnessRow.__struct_fields__} | {
                 "sample": pl.col("sample"),
                 "item_id": pl.format("item-{}", "sample"),
                 "repeat": pl.lit(0),

@@ -45,6 +45,7 @@ NOWHERE = (
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e001f\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]"
 )
+SUSPECT = f"{NOWHERE}|[{_SOMEWHERE}{_TAGS}]"  # whoever has none of these has nothing that nobody sees
 _ASTRAY, _NOWHERE, _MAYBE = re.compile(ASTRAY), re.compile(NOWHERE), re.compile(f"[{_SOMEWHERE}{_TAGS}]")
 
 

@@ -57,6 +57,31 @@ def rows_with_asked(
             yield {name: row[name] for name in columns}
 
 
+def frame_with_asked(
+    rows: polars.DataFrame, columns: Sequence[str], started: RunStarted, evalset: EvalSet | None
+) -> polars.DataFrame:
+    """The same of a table, which has `sample`. `evalset` is the record's; None where no set was asked.
+
+    Raises: RecordError, InputError.
+    """
+    import polars as pl
+
+    lacking = [name for name in columns if name not in rows.columns]
+    if lacking and evalset is not None and not _nobody_has(lacking, started):
+        items = (asked_of(evalset[sample % len(evalset)]) for sample in rows["sample"])
+        found = [[one[name] for name in lacking] for one in items]
+        rows = rows.hstack(pl.DataFrame(found, dict.fromkeys(lacking, pl.String), orient="row"))
+    else:
+        rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
+    return rows.select(columns)
+
+
+def _nobody_has(names: Sequence[str], started: RunStarted) -> bool:
+    """True where the set's own count says that no item has any of these."""
+    fields = (started.identity.get("evalset_contents") or {}).get("fields") or {}
+    return all(fields.get(name) == 0 for name in names)
+
+
 def _opened(record: Record, evalset: EvalSet | None) -> AbstractContextManager[EvalSet | None]:
     if evalset is not None:
         return nullcontext(evalset)

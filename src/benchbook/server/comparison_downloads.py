@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,8 +17,7 @@ from benchbook.server.comparisons import found_runs
 from benchbook.server.item_numbers import numbers_of
 from benchbook.server.operations import Bytes, Request, Stream, file_stream
 from benchbook.server.services import FoundRun
-from benchbook.text import visible
-from benchbook.views.csv_files import inert
+from benchbook.views.csv_blocks import ITEMS, csv_block, csv_head
 
 if TYPE_CHECKING:
     import polars
@@ -43,21 +40,11 @@ def item_csv(call: Request) -> Stream:
     parts, names = _parts(call, "items-csv")
 
     def lines() -> Iterator[bytes]:
-        header = True
-        for part in parts:
-            text = io.StringIO(newline="")
-            writer = csv.writer(text, lineterminator="\r\n")
-            if header:
-                writer.writerow(part.columns)
-                header = False
-            writer.writerows([_cell(value) for value in row] for row in part.iter_rows())
-            yield text.getvalue().encode("utf-8")
+        for place, part in enumerate(parts):
+            head = b"" if place else csv_head(part.columns, ITEMS)
+            yield head + csv_block(part, part.columns, ITEMS)
 
     return Stream(lines(), f"{names}.csv")
-
-
-def _cell(value: Any) -> Any:
-    return visible(inert(value)) if isinstance(value, str) else value
 
 
 def item_parquet(call: Request) -> Stream:

@@ -8,10 +8,13 @@ from http import HTTPStatus
 
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.records import compared_run
+from benchbook.server.frames import frame_bytes, with_shared
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import shorten, storable
+
+_OF_THE_SET = frozenset(("item_id", "prompt", "expected", "context", "section", "category", "difficulty", "group"))
 
 
 def found_runs(call: Request, what: str) -> list[FoundRun]:
@@ -33,10 +36,12 @@ def compared(services: Services, found: FoundRun) -> ComparedRun:
     """A run as a table of items, kept as long as there is room."""
 
     def make() -> ComparedRun:
-        return replace(compared_run(found.record), name=storable(found.row.run_id))
+        run = compared_run(found.record)
+        items = with_shared(services.kept, found.row.dataset_sha256 or found.name, run.items, _OF_THE_SET)
+        return replace(run, name=storable(found.row.run_id), items=items)
 
     key = ("compared", found.name)
-    return services.kept.get(key, make, lambda run: int(run.items.estimated_size()))
+    return services.kept.get(key, make, lambda run: frame_bytes(run.items.drop(_OF_THE_SET, strict=False)))
 
 
 def key_of(runs: Sequence[FoundRun]) -> list[str]:

@@ -11,12 +11,13 @@ import msgspec
 
 from benchbook.canonical import canonical_json
 from benchbook.catalog.queries import cursor_of, position_of, wrong_cursor
+from benchbook.server.frames import frame_bytes
 from benchbook.server.problems import ProblemError
 
 if TYPE_CHECKING:
     import polars
 
-_KEPT_ORDERS = 16
+_KEPT_ORDERS, _ORDERS_BYTES, _PLACE_BYTES = 16, 16 << 20, 4
 _PAGING = ("limit", "offset", "cursor")
 _ORDERING = ("sort", "order")
 
@@ -47,7 +48,7 @@ class RowList:
 
     @property
     def n_bytes(self) -> int:
-        return int(self.frame.estimated_size())
+        return frame_bytes(self.frame) + _ORDERS_BYTES
 
     def containing(self, text: str, columns: Sequence[str]) -> polars.Series:
         """True for each row in which one of the columns contains `text`: looked up once, the columns side by side."""
@@ -103,9 +104,14 @@ class RowList:
         found = make()
         with self._lock:
             self._orders[key] = found
-            while len(self._orders) > _KEPT_ORDERS:
+            while len(self._orders) > _most_orders(len(self.frame)):
                 self._orders.popitem(last=False)
         return found
+
+
+def _most_orders(n_rows: int) -> int:
+    """As many orders of so many rows as are kept: few of long lists, but the one by which pages are asked for."""
+    return max(2, min(_KEPT_ORDERS, _ORDERS_BYTES // (_PLACE_BYTES * max(n_rows, 1))))
 
 
 def page_of_parts(name: str, question: Any, n: int, part: Callable[[int, int], polars.DataFrame]) -> Page:

@@ -34,6 +34,7 @@ from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
 from benchbook.server.verifying import Verifications
 from benchbook.server.watching import Watcher
+from benchbook.system.memory import give_freed_memory_back
 from benchbook.writing import make_folder
 
 
@@ -73,7 +74,7 @@ def make_app(settings: Settings, log: Log = no_log, *, is_indexed: bool = True) 
             children=Children(settings),
             submissions=Submissions(settings),
             spending=spending,
-            kept=Kept(settings.kept_bytes),
+            kept=Kept(settings.kept_bytes, settings.resident_bytes),
             verifications=Verifications(settings),
         )
         if is_indexed:
@@ -173,6 +174,7 @@ def serve(settings: Settings, listening: socket.socket, log: Log) -> None:
         logger.propagate = False
     try:
         allow_open_files(MOST_CONNECTIONS)
+        give_freed_memory_back()
         app = make_app(settings, log, is_indexed=False)
         config = uvicorn.Config(
             app,

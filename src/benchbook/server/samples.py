@@ -13,7 +13,7 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
-from benchbook.evaluators.asked import columns_with_asked, rows_with_asked
+from benchbook.evaluators.asked import columns_with_asked, frame_with_asked
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
@@ -26,7 +26,7 @@ from benchbook.server.row_lists import SLICES, RowList, all_of, asked_for, conta
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
 from benchbook.text import storable
-from benchbook.views.csv_files import csv_lines, csv_report
+from benchbook.views.csv_blocks import SAMPLES, csv_block, csv_head
 from benchbook.views.views import JudgedWords, view_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def sample_lines(call: Request) -> Stream:
     call.is_of(found.state_id, "samples-ndjson")
     _, batches = _with_asked(call.services, found)
     encoder = msgspec.json.Encoder()
-    return Stream(map(encoder.encode_lines, batches), f"{found.row.record_path}-samples.ndjson")
+    rows = (frame.to_dicts() for frame in batches)
+    return Stream(map(encoder.encode_lines, rows), f"{found.row.record_path}-samples.ndjson")
 
 
 def sample_csv(call: Request) -> Stream:
@@ -96,8 +97,8 @@ def sample_csv(call: Request) -> Stream:
     columns, batches = _with_asked(call.services, found)
 
     def pieces() -> Iterator[bytes]:
-        yield "".join(csv_report((), columns)).encode()
-        yield from ("".join(csv_lines(rows, columns)).encode() for rows in batches)
+        yield csv_head(columns, SAMPLES)
+        yield from (csv_block(frame, columns, SAMPLES) for frame in batches)
 
     return Stream(pieces(), f"{found.row.record_path}-samples.csv")
 
@@ -112,13 +113,12 @@ def sample_table(call: Request) -> Stream:
     return file_stream(file, f"{found.row.record_path}-samples.parquet", there.st_size)
 
 
-def _batches(table: Path) -> Iterator[list[dict[str, Any]]]:
+def _batches(table: Path) -> Iterator[polars.DataFrame]:
     for frame in read_frames(table):
-        for part in frame.iter_slices(ROW_GROUP // 4):
-            yield part.to_dicts()
+        yield from frame.iter_slices(ROW_GROUP)
 
 
-def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[list[dict[str, Any]]]]:
+def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[polars.DataFrame]]:
     """The columns of a run's samples with what was asked, and the rows, a part of the table in memory at a time."""
     table, record = table_of(found), found.record
     started = record.started()
@@ -126,10 +126,10 @@ def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], I
     columns = columns_with_asked(row_type.__struct_fields__, started)
     evalset = _evalset(services, found) if "evalset" in started.inputs else None
 
-    def batches() -> Iterator[list[dict[str, Any]]]:
+    def batches() -> Iterator[polars.DataFrame]:
         with nullcontext() if evalset is None else evalset.copied_to(record.input(started.inputs["evalset"])) as mine:
-            for rows in _batches(table):
-                yield list(rows_with_asked(record, rows, columns, mine))
+            for frame in _batches(table):
+                yield frame_with_asked(frame, columns, started, mine)
 
     return columns, batches()
 

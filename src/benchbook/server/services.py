@@ -28,17 +28,24 @@ from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
 from benchbook.server.verifying import Verifications
 from benchbook.server.watching import Watcher
+from benchbook.system.memory import resident_bytes
 from benchbook.text import shorten
 from benchbook.views.words import RUN_STATES
 
 _Value = TypeVar("_Value")
+_LARGE = 1 << 20  # bytes of a result, after which the memory of the process is looked at
 
 
 class Kept:
-    """Results in memory; the least recently used goes first. One that is being made is waited for. No failure stays."""
+    """Results in memory; the least recently used goes first. One that is being made is waited for. No failure stays.
 
-    def __init__(self, most_bytes: int) -> None:
+    They are held to `most_bytes` by their sizes, which are estimates: two may hold the same columns. So they make room
+    for a large one, too, while the whole process holds more than `most_resident`, where the system tells.
+    """
+
+    def __init__(self, most_bytes: int, most_resident: int | None = None) -> None:
         self._most_bytes = most_bytes
+        self._most_resident = most_resident
         self._lock = Lock()
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._making: dict[Hashable, Future[Any]] = {}
@@ -97,9 +104,15 @@ class Kept:
         with self._lock:
             self.n_bytes += size - self._values.pop(key, (None, 0))[1]
             self._values[key] = value, size
-            while self.n_bytes > self._most_bytes:
+            while len(self._values) > 1 and (self.n_bytes > self._most_bytes or self._holds_much(size)):
                 _, (_, freed) = self._values.popitem(last=False)
                 self.n_bytes -= freed
+
+    def _holds_much(self, size: int) -> bool:
+        if size < _LARGE or self._most_resident is None:
+            return False
+        resident = resident_bytes()
+        return resident is not None and resident > self._most_resident
 
 
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"

@@ -25,6 +25,7 @@ class Settings:
     inputs: Path | None = None
     endpoints: tuple[str, ...] = ()
     look_s: float = 1.0  # how often the folder of records is looked through, at most
-    kept_bytes: int = 512 << 20
+    kept_bytes: int = 768 << 20  # of results in memory, each by itself
+    resident_bytes: int = 560 << 20  # of the process, above which results make room for one another
     root_path: str = ""  # what stands before all addresses, where the server in front leaves it there
     static: Path = BUILT_PAGE

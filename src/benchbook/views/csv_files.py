@@ -29,19 +29,19 @@ from benchbook.text import quoted, visible
 
 _RUN = frozenset("=+-@")
 _PASSED_OVER = frozenset("'\"`‘’“”„«»")
-_LINE_END = "\r\n"  # RFC 4180, whatever the platform
+LINE_END = "\r\n"  # RFC 4180, whatever the platform
 
 
 def csv_report(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The lines, the header first. `judge_replies` is a column of JSON, `fail_reasons` a list with `; `."""
-    yield ",".join(_quoted(name) for name in columns) + _LINE_END
+    yield ",".join(_quoted(name) for name in columns) + LINE_END
     yield from csv_lines(rows, columns)
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The lines without a header."""
     for row in rows:
-        yield ",".join(_cell(row[name]) for name in columns) + _LINE_END
+        yield ",".join(cell(row[name]) for name in columns) + LINE_END
 
 
 def samples_csv(record: Record, rows: Iterable[Any]) -> Iterator[str]:
@@ -65,7 +65,8 @@ def inert(words: str) -> str:
     return words
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as a cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -97,7 +98,7 @@ def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool =
     names = tuple(book.state.criteria)
     shown = (*_SHOWN, "asked") if any(row.asked for row in book.sheet.values()) else _SHOWN
     said = tuple(f"{name}_{which}" for name in names for which in ("first", "second")) if disputed else ()
-    yield ",".join(map(_quoted, ("sample", *shown, *names, "note", "labeller", *said))) + _LINE_END
+    yield ",".join(map(_quoted, ("sample", *shown, *names, "note", "labeller", *said))) + LINE_END
     for sample, row in book.sheet.items():
         open_fields = [name for name in names if book.state.gold(sample, name).origin == "disputed"]
         if disputed and not open_fields:
@@ -105,7 +106,7 @@ def labels_csv(book: LabelBook, *, labeller: str | None = None, disputed: bool =
         cells = [str(sample), *(_quoted(_text(getattr(row, name))) for name in shown)]
         cells += _labelled(book, sample, labeller, adjudicated=disputed)
         cells += [_opinion(book, sample, name, place) for name in names for place in (0, 1) if said]
-        yield ",".join(cells) + _LINE_END
+        yield ",".join(cells) + LINE_END
 
 
 def _labelled(book: LabelBook, sample: int, labeller: str | None, *, adjudicated: bool) -> list[str]:
