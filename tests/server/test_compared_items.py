@@ -183,3 +183,20 @@ def test_a_part_of_a_longer_number_is_told(tmp_path: Path) -> None:
     assert (first["contained"], first["expected_at"]) == (True, [{"start": 6, "end": 8, "within": "number"}])
     assert [(one["start"], one["end"]) for one in second["expected_at"]] == [(0, 2), (6, 8)]
     api.app.stop()
+
+
+def test_a_text_that_is_typed_is_found_as_one_that_is_pasted(tmp_path: Path) -> None:
+    """A search goes on among the rows that the part before it found; letters beyond ASCII count in their own case."""
+    texts = ["Zug", "ZUGSPITZE", "zu Gast", "\xdcberzug", "\xfcber"]
+    items = [{"id": f"i{n}", "prompt": f"q{n}?", "expected_answer": "x"} for n in range(len(texts))]
+    for run in ("a", "b"):
+        said = [{"item_id": f"i{n}", "predicted": text} for n, text in enumerate(texts)]
+        scored(tmp_path, said, items, run_id=run)
+    typed = api_over(tmp_path / "runs", str(tmp_path / "typed.sqlite"))
+    for text in ("z", "zu", "zug", "ZUGS", "zug", "\xfc", "\xfcb", "\xdcb", "g"):
+        pasted = api_over(tmp_path / "runs", str(tmp_path / "pasted.sqlite"))
+        assert ids(typed.json(f"{ITEMS}&text={text}")) == ids(pasted.json(f"{ITEMS}&text={text}")), text
+        pasted.app.stop()
+    assert ids(typed.json(f"{ITEMS}&text=zugs")) == ["i1"]
+    assert ids(typed.json(f"{ITEMS}&text=%C3%BCb")) == ["i4"]
+    typed.app.stop()

@@ -127,6 +127,8 @@ def _scored(folder: Path, evalset: Path, run: str, wrong_below: int, n_losses: i
     for number in range(N_ITEMS):
         right = number % 50 >= wrong_below and not (run == "tuned" and number % 11 == 0)
         text = str(number + 1) if right else f"The sum of {number} and 1 is {number + 1} by {run}"
+        if number == 21 and not right:
+            text = f"It is {number + 1}.25 by {run}"  # the expected answer, as a part of a longer number
         predictions.append({"item_id": f"item-{number:03d}", "predicted": text})
     for number, text in enumerate(HOSTILE):
         predictions[number]["predicted"] = f"{run} {text}"

@@ -86,7 +86,7 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
     """
     if services.kept.peek(("items", *key_of(runs))) is not None:
         return None
-    a, b = (_rows_of_items(services, found) for found in runs)
+    a, b = (known_rows(services, found) for found in runs)
     if a is None or a != b:
         return None
 
@@ -100,7 +100,8 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
     return page_of_parts(_list_name(runs), question, a.n_items, part)
 
 
-def _rows_of_items(services: Services, found: FoundRun) -> RowsOfItems | None:
+def known_rows(services: Services, found: FoundRun) -> RowsOfItems | None:
+    """What `rows_of_items` says of a run: where two say the same, their items are alike row by row."""
     key = ("rows of items", found.name)
     return services.kept.get(key, lambda: rows_of_items(found.record), lambda _: 300)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.items import ComparedRun, compared_columns
 from benchbook.comparison.pairing import paired_items
+from benchbook.comparison.records import compared_part
 from benchbook.comparison.text_difference import text_difference
+from benchbook.evaluators.contract import ComparedColumns
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.inside import places_of
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import reading_frame
-from benchbook.server.compared_items import item_list, item_values, row_columns
+from benchbook.server.compared_items import item_list, item_values, known_rows, row_columns
 from benchbook.server.comparisons import compared, found_runs
 from benchbook.server.item_numbers import numbers_of
 from benchbook.server.item_types import AnswerOfRun, ItemDetail, NumberOfAnswer, PlaceOfExpected, Segment
@@ -23,9 +25,6 @@ from benchbook.server.samples import asked_about, table_of
 from benchbook.server.services import FoundRun, Services
 from benchbook.views.comparison_tables import metric_word
 from benchbook.views.views import JudgedWords, text_spans, view_of
-
-if TYPE_CHECKING:
-    import polars
 
 _WHOLE = ("item_id_b", "context", "expected_b", "sample_a", "sample_b")
 
@@ -41,75 +40,81 @@ def get_item(call: Request) -> ItemDetail:
         )
     row = rows.frame[position]
     values = row.select(*row_columns(numbers_of(pair, rows.frame), None), *_WHOLE).to_dicts()[0]
-    answers = tuple(_answers(services, runs, _samples(services, runs, row), values))
+    answers = tuple(_answers(services, runs, row.to_dicts()[0]))
     return ItemDetail(**item_values(values), segments=answers[1].segments, answers=answers)
 
 
-# ── the item's sample in each run ────────────────────────────────────────────────────────────────────────────
+# ── the item in each run ─────────────────────────────────────────────────────────────────────────────────────
+
+_Row = dict[str, Any]
 
 
-def _samples(services: Services, runs: Sequence[FoundRun], row: polars.DataFrame) -> list[int | None]:
-    """The number of the item's sample in each run; None where it has none. `row` is that of the first two's list."""
-    found: list[int | None] = [row["sample_a"][0], row["sample_b"][0]]
-    side, base = ("b", 1) if row["class"][0] == "only_in_b" else ("a", 0)
+def _items(services: Services, runs: Sequence[FoundRun], row: _Row) -> Iterator[_Row | None]:
+    """The item in each run, by the names of `compared_items`; None where a run has none. `row` is that of the first
+    two's list.
+    """
+    for side in "ab":
+        own = {name[:-2]: value for name, value in row.items() if name.endswith(f"_{side}")}
+        yield None if own["sample"] is None else own
+    base, side = (runs[1], "b") if row["class"] == "only_in_b" else (runs[0], "a")
+    rows = known_rows(services, base)
     for other in runs[2:]:
-        run, against = compared(services, runs[base]), compared(services, other)
-        found.append(_same_item(run, against, row, side))
-    return found
+        if rows is not None and rows == known_rows(services, other):
+            place = row[f"sample_{side}"]
+            yield compared_part(other.record, rows.evaluator, place, place + 1).to_dicts()[0]
+        else:
+            yield _same_item(compared(services, base), compared(services, other), row, side)
 
 
-def _same_item(run: ComparedRun, other: ComparedRun, row: polars.DataFrame, side: str) -> int | None:
-    """The sample of another run that a comparison of the two would put beside this one of `run`.
+def _same_item(run: ComparedRun, other: ComparedRun, row: _Row, side: str) -> _Row | None:
+    """The item of another run that a comparison of the two would put beside this one of `run`.
 
     Items are one by id or by what was asked, so no others need to be looked at.
     """
     import polars as pl
 
-    item_id = row["item_id" if side == "a" else "item_id_b"][0]
-    maybe = (pl.col("item_id") == item_id) | (pl.col("prompt") == row["prompt"][0])
+    item_id = row["item_id" if side == "a" else "item_id_b"]
+    maybe = (pl.col("item_id") == item_id) | (pl.col("prompt") == row["prompt"])
+    theirs = other.items.filter(maybe)
     by_ids = run.columns.asked_elsewhere and other.columns.asked_elsewhere
-    pairs, _ = paired_items(run.items.filter(maybe), other.items.filter(maybe), by_ids=by_ids)
-    found = pairs.filter(pl.col("sample_a") == row[f"sample_{side}"][0])["sample_b"]
-    sample: int | None = found[0] if len(found) else None
-    return sample
+    pairs, _ = paired_items(run.items.filter(maybe), theirs, by_ids=by_ids)
+    sample = pairs.filter(pl.col("sample_a") == row[f"sample_{side}"])["sample_b"].to_list()
+    return next((one for one in theirs.iter_rows(named=True) if [one["sample"]] == sample), None)
 
 
 # ── its answers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _answers(
-    services: Services, runs: Sequence[FoundRun], samples: Sequence[int | None], item: dict[str, Any]
-) -> Iterator[AnswerOfRun]:
+def _answers(services: Services, runs: Sequence[FoundRun], row: _Row) -> Iterator[AnswerOfRun]:
     first: str | None = None
-    for place, (found, sample) in enumerate(zip(runs, samples, strict=True)):
-        expected = item["expected_b"] if place == 1 and item["class"] == "expected_changed" else item["expected"]
-        answer = _answer(services, found, sample, expected, first if place else None)
+    for place, (found, item) in enumerate(zip(runs, _items(services, runs, row), strict=True)):
+        expected = row["expected_b"] if place == 1 and row["class"] == "expected_changed" else row["expected"]
+        answer = _answer(services, found, item, expected, first if place else None)
         first = first if place else answer.text
         yield answer
 
 
 def _answer(
-    services: Services, found: FoundRun, sample: int | None, expected: str | None, first: str | None
+    services: Services, found: FoundRun, item: _Row | None, expected: str | None, first: str | None
 ) -> AnswerOfRun:
-    run = compared(services, found)
-    item = {} if sample is None else _item_of(run, sample)
-    row = {} if sample is None else _row_of(found, sample)
-    text: str | None = item.get("text")
-    judged, turn = (None, None) if sample is None else _judged(services, found, row, text)
-    rationale = row.get("rationale")
-    score = item.get("score_nano")
+    columns = compared_columns(evaluator_of(found.record))
+    own = item or {}
+    row = {} if item is None else _row_of(found, item["sample"])
+    text: str | None = own.get("text")
+    judged, turn = (None, None) if item is None else _judged(services, found, row, text)
+    score, rationale = own.get("score_nano"), row.get("rationale")
     return AnswerOfRun(
         run=found.row.run_id,
-        sample=sample,
-        n_samples=item.get("n_samples", 0),
+        sample=own.get("sample"),
+        n_scored=own.get("n_scored") or 0,
         text=text,
         score=None if score is None else score / NANO,
-        passed=item.get("correct"),
-        contained=item.get("contained") if run.columns.tells_containment else None,
-        unanswered_why=item.get("unanswered_why"),
-        reasons=tuple(_reasons(found, row)) if row else (),
-        numbers=tuple(_numbers(run, item)),
-        expected_at=_expected_at(expected, text) if run.columns.tells_containment else (),
+        passed=own.get("correct"),
+        contained=own.get("contained") if columns.tells_containment else None,
+        unanswered_why=own.get("unanswered_why"),
+        reasons=tuple(_reasons(columns, row)),
+        numbers=tuple(_numbers(columns, own, row)),
+        expected_at=_expected_at(expected, text) if columns.tells_containment else (),
         segments=_segments(first, text),
         judged=judged,
         quoted_turn=turn,
@@ -117,30 +122,29 @@ def _answer(
     )
 
 
-def _item_of(run: ComparedRun, sample: int) -> dict[str, Any]:
+def _row_of(found: FoundRun, sample: int) -> _Row:
+    """The sample's row of samples.parquet, which nearly always stands at its number; of one that nobody judged, what
+    is shown of it alone.
+    """
     import polars as pl
 
-    found: dict[str, Any] = run.items.filter(pl.col("sample") == sample).to_dicts()[0]
-    return found
-
-
-def _row_of(found: FoundRun, sample: int) -> dict[str, Any]:
-    """The sample's row of samples.parquet, which nearly always stands at its number."""
-    import polars as pl
-
+    evaluator = evaluator_of(found.record)
     with reading_frame(table := table_of(found)):
         rows = pl.scan_parquet(table, glob=False)
+        if view_of(evaluator).judged is None:
+            columns = compared_columns(evaluator)
+            wanted = ("sample", "rationale", *columns.reasons, *(one.column for one in columns.metrics))
+            rows = rows.select(name for name in rows.collect_schema() if name in wanted)
         there = rows.slice(sample, 1).collect()
         if len(there) != 1 or there["sample"][0] != sample:
             there = rows.filter(pl.col("sample") == sample).collect()
-    row: dict[str, Any] = there.to_dicts()[0]
+    row: _Row = there.to_dicts()[0]
     return row
 
 
-def _reasons(found: FoundRun, row: dict[str, Any]) -> Iterator[str]:
+def _reasons(columns: ComparedColumns, row: _Row) -> Iterator[str]:
     """Why this answer missed or did not pass, in the codes of its own evaluator."""
-    columns = evaluator_of(found.record).compared
-    for name in () if columns is None else columns.reasons:
+    for name in columns.reasons:
         match row.get(name):
             case str(reason):
                 yield reason
@@ -148,10 +152,12 @@ def _reasons(found: FoundRun, row: dict[str, Any]) -> Iterator[str]:
                 yield from reasons
 
 
-def _numbers(run: ComparedRun, item: dict[str, Any]) -> Iterator[NumberOfAnswer]:
-    for one in run.columns.metrics:
-        if one.name in run.items.columns:
-            yield NumberOfAnswer(name=one.name, title=metric_word(one), kind=one.kind, value=item.get(one.name))
+def _numbers(columns: ComparedColumns, item: _Row, row: _Row) -> Iterator[NumberOfAnswer]:
+    """What was measured beside the score: the mean over repeats, where both of the first two runs measured it."""
+    for one in columns.metrics:
+        value = item.get(one.name, row.get(one.column))
+        if one.name in item or one.column in row:
+            yield NumberOfAnswer(name=one.name, title=metric_word(one), kind=one.kind, value=value)
 
 
 def _expected_at(expected: str | None, text: str | None) -> tuple[PlaceOfExpected, ...]:

@@ -30,37 +30,36 @@ def summarize_items(call: Request) -> ItemsSummary:
 
     def make() -> ItemsSummary:
         rows = item_list(services, runs)
-        return _summary(question, numbers_of(runs, rows.frame), rows)
+        reasons = services.kept.get(("items reasons", *key_of(runs)), lambda: _reasons(rows.frame), lambda _: 1 << 12)
+        return _summary(question, numbers_of(runs, rows.frame), rows, reasons)
 
     key = ("items summary", *key_of(runs), msgspec.json.encode(question))
     return services.kept.get(key, make, lambda _: 1 << 14)
 
 
-def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList) -> ItemsSummary:
+def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList, reasons: tuple[ReasonCount, ...]) -> ItemsSummary:
     number = number_named(numbers, question.metric)
     condition = item_condition(question, numbers, rows)
-    frame = rows.frame.select(
-        *_FIELDS,
-        *(f"miss_reason_{run}" for run in "ab"),
-        "class",
-        a=number.a,
-        b=number.b,
-        difference=number.difference,
-        fits=True if condition is None else condition,
-    )
-    fitting = frame if condition is None else frame.filter("fits")
+    differences = {_difference(one): one.difference for one in numbers.values()}
+    chosen = rows.frame.lazy() if condition is None else rows.frame.lazy().filter(condition)
+    fitting = chosen.select(*_FIELDS, number.a.alias("a"), number.b.alias("b"), **differences).collect()
     bins_a, bins_b, cells = _grid(fitting)
     return ItemsSummary(
         n=len(fitting),
         metric=number.name,
-        differences=_bins(fitting["difference"])[0],
+        differences=_bins(fitting[_difference(number)])[0],
         bins_a=bins_a,
         bins_b=bins_b,
         cells=cells,
         slices=tuple(_slices(fitting, number)),
-        moves=_moves(rows, numbers, condition),
-        reasons=_reasons(frame),
+        moves=_moves(fitting, numbers),
+        reasons=reasons,
     )
+
+
+def _difference(number: ItemNumber) -> str:
+    """The name of the column with a number's differences."""
+    return f"difference {number.name}"
 
 
 # ── bins ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -124,28 +123,25 @@ def _grid(rows: polars.DataFrame) -> tuple[tuple[ItemBin, ...], tuple[ItemBin, .
 
 def _slices(rows: polars.DataFrame, number: ItemNumber) -> Iterator[ItemSlice]:
     for field in _FIELDS:
-        known = rows.drop_nulls(field)
-        if not 0 < known[field].n_unique() <= MOST_SLICES:
-            continue
-        counts = known.group_by(field).agg(*_counted(number, "difference")).sort(field)
-        for value, *moved in counts.iter_rows():
-            yield ItemSlice(field=field, value=str(value), **dict(zip(_MOVES, moved, strict=True)))
+        counts = rows.group_by(field).agg(*_counted(number)).drop_nulls(field)
+        if len(counts) <= MOST_SLICES:
+            for value, *moved in counts.sort(field).iter_rows():
+                yield ItemSlice(field=field, value=str(value), **dict(zip(_MOVES, moved, strict=True)))
 
 
-def _counted(number: ItemNumber, column: str) -> Sequence[polars.Expr]:
-    """How many lost, won and kept a number, by the column of its differences."""
+def _counted(number: ItemNumber) -> Sequence[polars.Expr]:
+    """How many items lost, won and kept a number."""
     import polars as pl
 
-    fell, rose = (pl.col(column) < 0).sum(), (pl.col(column) > 0).sum()
+    column = pl.col(_difference(number))
+    fell, rose = (column < 0).sum(), (column > 0).sum()
     lost, won = (fell, rose) if number.higher_is_better else (rose, fell)
-    return lost.alias(f"{column} lost"), won.alias(f"{column} won"), (pl.col(column) == 0).sum().alias(f"{column} same")
+    counts = zip(_MOVES, (lost, won, (column == 0).sum()), strict=True)
+    return [count.alias(f"{number.name} {moved}") for moved, count in counts]
 
 
-def _moves(rows: RowList, numbers: Numbers, condition: polars.Expr | None) -> tuple[ItemMoves, ...]:
-    differences = rows.fitting(condition).select(one.difference.alias(one.name) for one in numbers.values())
-    counts: dict[str, Any] = differences.select(
-        count for one in numbers.values() for count in _counted(one, one.name)
-    ).to_dicts()[0]
+def _moves(rows: polars.DataFrame, numbers: Numbers) -> tuple[ItemMoves, ...]:
+    counts: dict[str, Any] = rows.select(count for one in numbers.values() for count in _counted(one)).to_dicts()[0]
     return tuple(
         ItemMoves(
             metric=one.name,

@@ -81,8 +81,8 @@ class NumberOfAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerOfRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One run's answer to the item; of several repeats the first, with the scores of all. `sample` is null where the
-    run has no such item.
+    """One run's answer to the item; of several repeats the first, with the mean score of all `n_scored` that have one.
+    `sample` is null where the run has no such item.
 
     `segments` are the answer's text against that of the first run named, word by word: null for the first itself, and
     where either has no text. `quoted_turn` is the number that the judge's quotes name the answer by, in a conversation.
@@ -90,7 +90,7 @@ class AnswerOfRun(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     sample: int | None
-    n_samples: int
+    n_scored: int
     text: str | None
     score: float | None
     passed: bool | None

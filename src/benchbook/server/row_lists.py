@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 _KEPT_ORDERS, _ORDERS_BYTES, _PLACE_BYTES = 16, 16 << 20, 4
+_TEXT = "text "  # begins the name of what was found for a text
 _PAGING = ("limit", "offset", "cursor")
 _ORDERING = ("sort", "order")
 
@@ -51,15 +52,30 @@ class RowList:
         return frame_bytes(self.frame) + _ORDERS_BYTES
 
     def containing(self, text: str, columns: Sequence[str]) -> polars.Series:
-        """True for each row in which one of the columns contains `text`: looked up once, the columns side by side."""
+        """True for each row in which one of these columns contains `text`. They are searched side by side, and where a
+        part of the text was looked for before, as whoever types it does, only the rows that contain that.
+        """
         import polars as pl
 
         def look() -> polars.Series:
-            each = self.frame.select(contains(text, name).alias(name) for name in columns)
-            return each.select(pl.any_horizontal(pl.all())).to_series()
+            before = self._found_for_part(text)
+            places = None if before is None else before.arg_true()
+            rows = self.frame.select(columns) if places is None else self.frame.select(columns)[places]
+            each = rows.select(contains(text, name).alias(name) for name in columns)
+            found = each.select(pl.any_horizontal(pl.all())).to_series()
+            if places is None:
+                return found
+            return pl.zeros(len(self.frame), dtype=pl.Boolean, eager=True).scatter(places.filter(found), values=True)
 
-        found: polars.Series = self._once(f"text {text}", look)
+        found: polars.Series = self._once(_TEXT + _folded(text), look)
         return found
+
+    def _found_for_part(self, text: str) -> polars.Series | None:
+        """The rows that contain the longest part of a text that was looked for; None where no part was."""
+        with self._lock:
+            parts = (key for key in self._orders if key.startswith(_TEXT) and key[len(_TEXT) :] in _folded(text))
+            found: polars.Series | None = self._orders.get(max(parts, key=len, default=""))
+            return found
 
     def fitting(self, condition: polars.Expr | None) -> polars.DataFrame:
         """The rows that fit, as they are in the list."""
@@ -185,6 +201,11 @@ def all_of(conditions: Sequence[polars.Expr]) -> polars.Expr | None:
     import polars as pl
 
     return pl.all_horizontal(*conditions) if conditions else None
+
+
+def _folded(text: str) -> str:
+    """The text with its ASCII letters in lower case: two that are alike by this are found in the same rows."""
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def contains(text: str, *columns: str) -> polars.Expr:

@@ -67,7 +67,7 @@ function Outcome({ found }: { found: AnswerOfRun }) {
         {found.passed !== null && <span aria-hidden="true">{found.passed ? "✓ " : "✕ "}</span>}
         {found.score === null ? "no score" : `score ${show("score", found.score)}`}
       </strong>
-      {found.n_samples > 1 && <span className="small quiet"> · mean of {counted(found.n_samples, "repeat")}; the first is shown</span>}
+      {found.n_scored > 1 && <span className="small quiet"> · mean of {counted(found.n_scored, "repeat")}; the first is shown</span>}
       {found.unanswered_why !== null && <span className="small quiet"> · not answered: {reasonWords(found.unanswered_why)}</span>}
       {found.reasons.filter((one) => one !== found.unanswered_why).map((one) => <span key={one} className="small quiet"> · {reasonWords(one)}</span>)}
     </span>
