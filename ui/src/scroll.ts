@@ -1,8 +1,12 @@
 /** Where pages and lists are scrolled to: kept for each step of the browser's history, so that back and reload find it. */
 
+import { isUnderWay } from "./api/under-way";
+
 const STORE = "benchbook:scrolled";
 const MOST = 200; // positions that a tab remembers
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
+const LOOK_MS = 40;
+const QUIET_LOOKS = 3; // what has come may ask for more
 const HELD_MS = 5_000; // what has not come by then may move the page no more
 
 const positions = new Map<string, number>();
@@ -70,6 +74,25 @@ function restore(): void {
   if (window.history.state === null) window.history.replaceState(newStep(), "");
   const px = kept("page");
   if (px !== null) hold(() => px);
+}
+
+/** Shows nothing of the page until all has come that it asked for, so that it is seen where it will be; then does `then`. */
+export function showOnceWhole(then: () => void): () => void {
+  const root = document.documentElement;
+  const began = performance.now();
+  let quiet = 0;
+  const end = () => {
+    window.clearInterval(timer);
+    root.classList.remove("arriving");
+  };
+  const timer = window.setInterval(() => {
+    quiet = isUnderWay() ? 0 : quiet + 1;
+    if (quiet < QUIET_LOOKS && performance.now() - began < HELD_MS) return;
+    end();
+    then();
+  }, LOOK_MS);
+  root.classList.add("arriving");
+  return end;
 }
 
 /** Begins to remember; once, before anything is drawn. */

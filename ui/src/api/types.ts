@@ -102,8 +102,8 @@ export interface AnswerCard {
 }
 
 /**
- * One run's answer to the item; of several repeats the first, with the scores of all. `sample` is null where the
- * run has no such item.
+ * One run's answer to the item; of several repeats the first, with the mean score of all `n_scored` that have one.
+ * `sample` is null where the run has no such item.
  *
  * `segments` are the answer's text against that of the first run named, word by word: null for the first itself, and
  * where either has no text. `quoted_turn` is the number that the judge's quotes name the answer by, in a conversation.
@@ -111,7 +111,7 @@ export interface AnswerCard {
 export interface AnswerOfRun {
   run: string;
   sample: number | null;
-  n_samples: number;
+  n_scored: number;
   text: string | null;
   score: number | null;
   passed: boolean | null;
@@ -1519,7 +1519,7 @@ export interface LatestSample {
 
 /**
  * Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
- * runs are in `places`, from the best on, or `apart`.
+ * runs are in `places`, from the best on, or `apart`. They are ranked `by` their score, or by another of `measures`.
  *
  * Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
  */
@@ -1534,6 +1534,8 @@ export interface Leaderboard {
   places: Place[];
   apart: Apart[];
   best: "none" | "not_told" | "one" | "several" | null;
+  by: string;
+  measures: RankMeasure[];
   n_clusters: number | null;
   reason: string | null;
   warnings: string[];
@@ -1764,8 +1766,8 @@ export interface Opinion {
 }
 
 /**
- * Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, where there are any, and
- * `verdict` what may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
+ * Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, if any, and `verdict` what
+ * may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
  *
  * `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
  * `notices` are what must be read before any number, beside what was measured differently.
@@ -1859,8 +1861,10 @@ export interface PartSaid {
 }
 
 /**
- * A run's place. Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for
- * the best itself. Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
+ * A run's place, and the mean that it is ranked by.
+ *
+ * Ranks count from 1, ties share one; `p_against_best` is Holm's over all pairs of runs, None for the best itself.
+ * Rank intervals are null where ranks can't be told (`Leaderboard.reason`).
  *
  * `n_unanswered` of the run's items are not among those ranked, for a reason that is not the model's; `note`
  * says so, and whether no item of it scores above 0.
@@ -2020,6 +2024,20 @@ export interface QuoteWords {
   words: string;
   turn: number | null;
   spans: MarkedSpan[];
+}
+
+/**
+ * A number of each item that runs can be ranked by, the higher the better. It lies from `lowest` to `highest`:
+ * what has no upper end, such as latency, can't be tested for all pairs of runs at once.
+ *
+ * `title` is its name for people; views have it (`views.several_runs.with_titles`).
+ */
+export interface RankMeasure {
+  name: string;
+  kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
+  lowest: number;
+  highest: number;
+  title: string;
 }
 
 /** `last_look_s`: seconds since the folder of records was last looked through. */
@@ -2809,7 +2827,7 @@ export interface Gets {
   "/comparisons/history/summary": { takes: "run" | "by"; answers: HistorySummary };
   "/evalsets": { takes: never; answers: EvalSetList };
   "/evaluators": { takes: never; answers: EvaluatorList };
-  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "confidence"; answers: Leaderboard };
+  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "by" | "confidence"; answers: Leaderboard };
   "/judges": { takes: never; answers: ExperimentList };
   "/judges/{run_id}": { takes: never; answers: JudgesAnswer };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };

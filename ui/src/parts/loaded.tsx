@@ -1,4 +1,5 @@
 import { useLayoutEffect, useState, type ComponentType } from "react";
+import { underWay } from "../api/under-way";
 import { Loading } from "./states";
 
 /** A component whose module is loaded when it is first wanted; `preload` begins with that before it is shown. */
@@ -12,7 +13,7 @@ export function loaded<P extends object>(what: string, load: () => Promise<Compo
   let Found: ComponentType<P> | null = null;
   let coming: Promise<void> | null = null;
   const preload = () =>
-    (coming ??= load().then(
+    (coming ??= underWay(load()).then(
       (component) => void (Found = component),
       (error: unknown) => {
         coming = null; // whoever wants it next tries again

@@ -1,5 +1,5 @@
 import { useEffect, useRef, type RefObject } from "react";
-import { hold, isHeld } from "../scroll";
+import { hold, isHeld, showOnceWhole } from "../scroll";
 
 const ABOVE_PX = 8;
 
@@ -15,14 +15,20 @@ export function useLanding(place: RefObject<HTMLElement | null>, opened: number 
     arriving.current = false;
     if (opened === null || element === null) return;
     element.scrollTop = 0;
-    if (arrives) {
-      element.focus({ preventScroll: true });
-      if (isHeld()) return; // back and reload lead to where the page was
-    }
-    return hold(() => {
-      const { top } = element.getBoundingClientRect();
-      const seen = !arrives && !alone && top >= 0 && top < window.innerHeight / 2;
-      return seen ? window.scrollY : Math.max(window.scrollY + top - ABOVE_PX, 0);
-    });
+    const shown = arrives ? showOnceWhole(() => element.focus({ preventScroll: true })) : nothing;
+    const held = arrives && isHeld() ? nothing : hold(() => wantedTop(element, arrives || alone)); // back and reload lead to where the page was
+    return () => {
+      shown();
+      held();
+    };
   }, [place, opened, alone]);
 }
+
+/** Where the window is to be scrolled to; where it is, if the element is in view and need not stand at the top. */
+function wantedTop(element: HTMLElement, atTop: boolean): number {
+  const { top } = element.getBoundingClientRect();
+  const seen = !atTop && top >= 0 && top < window.innerHeight / 2;
+  return seen ? window.scrollY : Math.max(window.scrollY + top - ABOVE_PX, 0);
+}
+
+const nothing = (): void => undefined;

@@ -34,16 +34,15 @@ export default function RunPage({ id }: { id: string }) {
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
   const scored = useResource(done && !isExperiment(row) ? address("/runs/{run_id}/criteria", { run_id: id }) : null);
   const criteria = scored.data?.criteria ?? [];
-  const asked = row !== null && isExperiment(row) ? [aggregates, manifest] : [aggregates, manifest, scored, ...(row?.spec ? [decision] : [])];
-  const coming = done && asked.some((one) => one.data === null && one.error === null);
   const log = logOf(manifest.data);
   const runs = [id];
 
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
   if (row === null) return <Loading what="the run" />;
   const protocol = isExperiment(row);
+  const coming = [aggregates, decision, manifest, scored].some((one) => one.loading); // what comes one by one pushes the rest down
   return (
-    <article className={`run${coming ? " coming-at-once" : ""}`}>
+    <article className={`run${coming ? " coming" : ""}`}>
       <div className="page-head">
         <h1>
           <Inline text={row.name === "" ? row.run_id : row.name} />
@@ -60,6 +59,7 @@ export default function RunPage({ id }: { id: string }) {
           <VerifyButton id={id} />
         </div>
       </div>
+      {coming && <Loading what="the run" />}
       {row.error !== null && (
         <Notice tone="bad" title={row.state === "damaged" ? "This record is damaged" : "This record stands under another name"}>
           <p>
