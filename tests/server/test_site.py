@@ -255,9 +255,9 @@ def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None
 _ITEMS_ASKED = (
     (), ("class", "improved"), ("class", "same_wrong"), ("section", "core"), ("category", "arithmetic"),
     ("difficulty", "easy"), ("reason", "wrong_answer"), ("reason_a", "wrong_answer"), ("text", "<SCRIPT>"),
-    ("text", "2"), ("text_changed", "true"), ("text_changed", "false"), ("moved", "lost"),
-    ("moved", "won"), ("moved", "same"), ("a_min", "0.5"), ("a_max", "0.5"), ("b_min", "1"), ("b_max", "0.9"), ("difference_min", "0.1"),
-    ("difference_max", "-0.1"),
+    ("text", "2"), ("text_changed", "true"), ("text_changed", "false"), ("moved", "lost"), ("moved", "won"),
+    ("moved", "same"), ("a_min", "0.5"), ("a_max", "0.5"), ("b_min", "1"), ("b_max", "0.9"),
+    ("difference_min", "0.1"), ("difference_max", "-0.1"),
 )  # fmt: skip
 _ITEM_SORTS = ("position", "item_id", "section", "category", "difficulty", "change", "a", "b", "difference")
 

@@ -159,7 +159,7 @@ def test_a_verification_is_begun_and_asked_about(tmp_path: Path) -> None:
         url = f"{V1}/runs/{run_id}/verification"
         assert api.json(url)["state"] == "none"
         answer = api.ask("POST", url)
-        assert (answer.status_code, answer.json()["state"]) == (202, "waiting")
+        assert (answer.status_code, answer.json()["state"] in ("waiting", "running", "done")) == (202, True)
         while (found := api.json(url))["state"] in ("waiting", "running"):
             pass
         assert (found["state"], found["answer"]["holds"], found["detail"]) == ("done", True, None)

@@ -6,6 +6,7 @@ import { KeysHelp } from "./parts/keys-help";
 import { loaded, type Loaded } from "./parts/loaded";
 import { Empty } from "./parts/states";
 import { Link } from "./parts/link";
+import { ServerBar } from "./parts/server-bar";
 import { Session } from "./parts/session";
 import { useAddress, usePath } from "./router";
 import { titleOf } from "./titles";
@@ -28,6 +29,7 @@ const PLACES: readonly Place[] = [
   { pattern: /^\/judges$/, title: "Judges", page: page(() => import("./pages/judges/judges-page")) },
   { pattern: /^\/label$/, title: "Label", page: page(() => import("./pages/label/label-page")) },
   { pattern: /^\/leaderboard$/, title: "Leaderboard", page: page(() => import("./pages/leaderboard/leaderboard-page")) },
+  { pattern: /^\/start$/, title: "Start a run", page: page(() => import("./pages/start/start-page")) },
   { pattern: /^\/login$/, title: "Log in", page: page(() => import("./pages/login-page")) },
 ];
 
@@ -88,6 +90,7 @@ export function App() {
           {Page === undefined ? <NotFound /> : <Page id={id} />}
         </Guard>
       </main>
+      <ServerBar />
     </>
   );
 }

@@ -13,6 +13,7 @@ import "./styles/compare.css";
 import "./styles/items.css";
 import "./styles/pictures.css";
 import "./styles/runs.css";
+import "./styles/live.css";
 
 rememberScrolling();
 createRoot(document.getElementById("root")!).render(

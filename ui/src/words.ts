@@ -90,6 +90,15 @@ export const VERDICTS = {
   unavailable: "nothing scored",
 } as const;
 
+/** How a run stands. */
+export const RUN_STATES = {
+  running: "running",
+  complete: "complete",
+  interrupted: "stopped, can be resumed",
+  damaged: "damaged",
+  later: "made by a later version",
+} as const;
+
 /** Why there is no value, or no interval. */
 export const REASONS = {
   no_data: "there are no values to compute it from",

@@ -123,7 +123,7 @@ async def start(
     on_begun: Callable[[Record], None] = lambda _: None,
 ) -> RunResult[_Derived_co]:
     """Begin a new record and ask all of its plan. `source` is the file that the settings came from, if any; `on_begun`
-    is called once the record is there.
+    is called once the record is there, and held.
 
     Raises: UsageError and its kin before anything is written, all that is wrong at once; RecordError.
     """
@@ -134,8 +134,7 @@ async def start(
         record = create_record(
             config.runs, run_id, dict(prepared.inputs), lambda inputs: prepared.first_fact(run_id, inputs, source)
         )
-        on_begun(record)
-        return await _sit(evaluator, record, config, prepared, means, None, on_progress)
+        return await _sit(evaluator, record, config, prepared, means, None, on_progress, on_begun=on_begun)
 
 
 async def resume(
@@ -162,8 +161,9 @@ async def resume(
     as_it_is = bool((changes or {}).get("accept_unanswered"))
     async with _means(config, opened) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
-        on_begun(record)
-        return await _sit(evaluator, record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is)
+        return await _sit(
+            evaluator, record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is, on_begun=on_begun
+        )
 
 
 def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mapping[str, Any]) -> Settings:
@@ -191,14 +191,17 @@ async def _sit(
     inputs: HeldInputs | None = None,
     *,
     as_it_is: bool = False,
+    on_begun: Callable[[Record], None],
 ) -> RunResult[_Derived_co]:
-    """Ask whatever the journal lacks, and derive what follows from it."""
+    """Ask whatever the journal lacks, and derive what follows from it. `on_begun` is called once others see that a
+    process works at the record."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with at_work(record):
         with closing(opened.questions(record, stop)) as questions:
             if inputs is not None:
                 inputs.check()  # as they were read
+            on_begun(record)
             sitting = _Sitting(record, config, means, questions, stop, on_progress)
             await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
         with deriving(record):

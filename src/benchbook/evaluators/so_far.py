@@ -136,6 +136,11 @@ class RunSoFar:
         return as_float(mean(self._total_nano, self.n_scored))
 
     @property
+    def n_failed(self) -> int:
+        """Calls that brought no answer; most were asked again."""
+        return self._failed.total()
+
+    @property
     def failed(self) -> tuple[FailedCalls, ...]:
         """Calls that brought no answer, the most frequent cause first."""
         found = self._failed.most_common()

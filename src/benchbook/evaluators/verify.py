@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -19,12 +19,13 @@ from benchbook.canonical import decode_json, ready
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.verify_progress import VerifyHandler, tell_samples, telling
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
-from benchbook.record.reading import JournalLine, read_segment, segment_files, segment_number
+from benchbook.record.reading import read_segment, segment_files, segment_number
 from benchbook.record.standing import run_state
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
@@ -51,11 +52,6 @@ class Verification:
         return not self.findings
 
 
-VerifyStep = Literal["facts", "samples"]  # facts are read; then samples are derived again
-VerifyHandler = Callable[[VerifyStep, int, int | None], None]  # takes how many are done, of how many, where it is known
-_TELL_EVERY = 512
-
-
 def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHandler | None = None) -> Verification:
     """Check a record against itself, and with `expect` against a hash that was published.
 
@@ -64,7 +60,7 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
     findings, notes = [*check_journal_files(record)], [*left_behind(record)]
     state, facts = None, FactsCheck(record.journal)
     try:
-        state = read_state(record.journal, _telling(facts.look_at, record, on_progress))
+        state = read_state(record.journal, telling(on_progress, facts.look_at, _n_facts(record)))
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
     except LaterRecordError:
@@ -72,7 +68,7 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
     except (BenchbookError, OSError) as error:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:
-        _tell_samples(state, on_progress)
+        tell_samples(on_progress, state)
         findings += _check_name(record, state, expect, notes)
         try:
             findings += facts.findings or _check_content(record, state)
@@ -86,40 +82,6 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
         _not_computed(record, state),
         tuple(notes),
     )
-
-
-def _telling(
-    look_at: Callable[[JournalLine], None], record: Record, on_progress: VerifyHandler | None
-) -> Callable[[JournalLine], None]:
-    """`look_at`, which reports each of many lines that it was called with."""
-    if on_progress is None:
-        return look_at
-    manifest = _manifest(record.path)
-    total = None if manifest is None else manifest.journal_facts
-    on_progress("facts", 0, total)
-
-    def look(line: JournalLine) -> None:
-        if (line.fact.seq + 1) % _TELL_EVERY == 0:
-            on_progress("facts", line.fact.seq + 1, total)
-        look_at(line)
-
-    return look
-
-
-def _tell_samples(state: JournalState, on_progress: VerifyHandler | None) -> None:
-    """Report the samples that are gone through from here on. Some evaluators go through them more than once."""
-    if on_progress is None:
-        return
-    most = 0
-
-    def look(sample: int) -> None:
-        nonlocal most
-        if sample >= most:
-            most = sample + _TELL_EVERY
-            on_progress("samples", sample, state.n_samples)
-
-    on_progress("samples", 0, state.n_samples)
-    state.index.on_sample = look
 
 
 def _check_name(record: Record, state: JournalState, expect: str | None, notes: list[str]) -> list[Discrepancy]:
@@ -424,6 +386,12 @@ class _Ends(msgspec.Struct):
     journal_sha256: str
     derived: dict[str, str]
     derived_by: dict[str, str]
+
+
+def _n_facts(record: Record) -> int | None:
+    """The number of facts by the manifest; None where there is none."""
+    manifest = _manifest(record.path)
+    return None if manifest is None else manifest.journal_facts
 
 
 def _manifest(folder: Path) -> _Ends | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchbook.ask.work import Progress
-from benchbook.errors import RecordDamagedError
+from benchbook.errors import BenchbookError, RecordError
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.so_far import FailedCalls, LatestSample, RunSoFar
 from benchbook.record.folder import Record
@@ -52,11 +52,13 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     n_scored: int
     cost_usd: float | None  # so far, at the configured prices; null where nothing has a price
     per_minute: float | None  # samples, in this sitting
+    pace: str | None  # the same in words
     seconds_left: int | None
     last_fact_utc: str | None
     may_cancel: bool  # it was started over HTTP, and goes on
     may_resume: bool  # it was started over HTTP, and was stopped
     resume_with: str  # the command that goes on with it, on the machine where it lies
+    n_failed: int  # calls that brought no answer
     failed: tuple[FailedCalls, ...]
     latest: tuple[LatestSample, ...]  # the samples that were done last, the newest first
 
@@ -69,16 +71,19 @@ class Followed:
         self._runs: OrderedDict[str, tuple[RunSoFar, Lock]] = OrderedDict()
 
     def progress_of(self, found: FoundRun, children: Children) -> RunProgress:
-        """The progress of a run now. Raises: RecordError; RecordDamagedError."""
+        """The progress of a run now. Raises: RecordError, InputError, UsageError."""
         run_id = found.row.run_id
-        so_far, lock = self._of(run_id, found.record)
-        with lock:
-            try:
+        try:
+            so_far, lock = self._of(run_id, found.record)
+            with lock:
                 is_read = so_far.read_on(_READ_S)
-            except RecordDamagedError:  # or it was begun anew in the same place
-                self._drop(run_id)
-                raise
-            return _progress(found, so_far, children, is_read=is_read)
+                return _progress(found, so_far, children, is_read=is_read)
+        except (BenchbookError, OSError):
+            self._drop(run_id)  # it may have been begun anew in the same place
+            raise
+        except Exception as error:  # whatever hostile files provoke
+            self._drop(run_id)
+            raise RecordError(f"{found.record.path}: its facts make no sense ({type(error).__name__})") from None
 
     def _of(self, run_id: str, record: Record) -> tuple[RunSoFar, Lock]:
         with self._lock:
@@ -110,6 +115,7 @@ def _progress(found: FoundRun, so_far: RunSoFar, children: Children, *, is_read:
     run_id, state, now = found.row.run_id, found.row.state, time.time()
     pace = so_far.pace(now) if state == "running" and is_read else None
     left = None if pace is None else pace.seconds_left
+    per_minute = None if pace is None else pace.per_minute
     cost = so_far.cost_usd
     said = Progress(planned=so_far.n_planned, done=so_far.n_done, cost_usd=cost or Decimal(0))
     return RunProgress(
@@ -125,12 +131,14 @@ def _progress(found: FoundRun, so_far: RunSoFar, children: Children, *, is_read:
         score=so_far.score,
         n_scored=so_far.n_scored,
         cost_usd=None if cost is None else float(cost),
-        per_minute=None if pace is None else pace.per_minute,
+        per_minute=per_minute,
+        pace=None if per_minute is None else f"{per_minute:,.1f} samples a minute",
         seconds_left=None if left is None else round(left),
         last_fact_utc=so_far.last_at,
         may_cancel=children.has(run_id),
         may_resume=state == "interrupted" and children.started(run_id),
         resume_with=f"benchbook {so_far.command} --resume {run_id}",
+        n_failed=so_far.n_failed,
         failed=so_far.failed,
         latest=tuple(so_far.latest),
     )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from benchbook.errors import BenchbookError
-from benchbook.evaluators.verify import Verification, VerifyStep, verify
+from benchbook.evaluators.verify import Verification, verify
+from benchbook.evaluators.verify_progress import VerifyStep
 from benchbook.server.problems import problem_of
 from benchbook.server.settings import Settings
 from benchbook.server.types import FindingRow, VerificationAnswer

@@ -1,17 +1,20 @@
 /** The only place that asks the server. Every answer is JSON or a problem (RFC 9457). */
 
 import { outer } from "../base";
+import { heard } from "./server";
 import type { Gets, Sends } from "./types";
 import { underWay } from "./under-way";
 
 export class ApiError extends Error {
   readonly status: number;
   readonly detail: string | null;
+  readonly retryAfterS: number | null; // the server asks to be asked again then
 
-  constructor(status: number, title: string, detail: string | null) {
+  constructor(status: number, title: string, detail: string | null, retryAfterS: number | null = null) {
     super(title);
     this.status = status;
     this.detail = detail;
+    this.retryAfterS = retryAfterS;
   }
 }
 
@@ -85,11 +88,18 @@ async function ask<T>(url: string, init: RequestInit): Promise<T> {
     response = await fetch(url, { credentials: "same-origin", ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "The server does not answer", "Is `benchbook serve` still running? Then try again.");
+    heard(false);
+    throw new ApiError(0, "The server does not answer", "Is `benchbook serve` still running? Then this page goes on by itself.");
   }
+  heard(true);
   if (!response.ok) throw await problem(response);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tests/server/test_openapi.py holds answers to the document
   return (await response.json()) as T;
+}
+
+function retryAfter(response: Response): number | null {
+  const seconds = Number(response.headers.get("retry-after") ?? "");
+  return response.status === 503 && seconds > 0 ? seconds : null;
 }
 
 async function problem(response: Response): Promise<ApiError> {
@@ -99,12 +109,6 @@ async function problem(response: Response): Promise<ApiError> {
     response.status,
     typeof title === "string" ? title : `The server answered ${response.status}`,
     typeof detail === "string" ? detail : null,
+    retryAfter(response),
   );
 }
-
-/** Whether the server answers at all. */
-export const answers = async (): Promise<boolean> =>
-  SITE || fetch(outer("/healthz"), { cache: "no-store" }).then(
-    (response) => response.ok,
-    () => false,
-  );

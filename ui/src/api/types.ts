@@ -2231,11 +2231,13 @@ export interface RunProgress {
   n_scored: number;
   cost_usd: number | null;
   per_minute: number | null;
+  pace: string | null;
   seconds_left: number | null;
   last_fact_utc: string | null;
   may_cancel: boolean;
   may_resume: boolean;
   resume_with: string;
+  n_failed: number;
   failed: FailedCalls[];
   latest: LatestSample[];
 }

@@ -1,5 +1,6 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { errorOf, type ApiError } from "./client";
+import { useReturn } from "./server";
 
 export interface Pages<T> {
   count: number | null; // of the whole list; null until the first page came
@@ -113,6 +114,10 @@ export function usePages<T>(key: string, size: number, load: (page: number, sign
     setFailed(null);
     need(...list.looked);
   }, [list, need]);
+
+  useReturn(() => {
+    if (failed !== null) again();
+  });
 
   const row = useCallback((place: number) => list.row(place), [list]);
   return { count: list.count, row, need, error: failed?.list === list ? failed.error : null, again };

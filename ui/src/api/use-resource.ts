@@ -1,5 +1,6 @@
-import { useCallback, useEffectEvent, useLayoutEffect, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from "react";
 import { errorOf, get, type Address, type ApiError } from "./client";
+import { useReturn } from "./server";
 
 export interface Resource<T> {
   data: T | null; // the last that came, also while a newer one is on its way
@@ -28,13 +29,23 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
       (data) => {
         if (!abort.signal.aborted) setState({ key, data, error: null });
       },
-      (error: unknown) => {
+      (reason: unknown) => {
         if (abort.signal.aborted) return;
-        setState({ key, data: null, error: errorOf(error) });
+        const error = errorOf(reason);
+        // While the server is away, what came before stays: a bar says that it is not of now.
+        setState((before) => (error.status === 0 && before.key === key && before.data !== null ? before : { key, data: null, error }));
       },
     );
     return () => abort.abort();
   }, [key, turn]);
+
+  useReturn(again);
+  const wait = state.key === key ? (state.error?.retryAfterS ?? null) : null;
+  useEffect(() => {
+    if (wait === null) return;
+    const timer = window.setTimeout(again, 1000 * wait);
+    return () => window.clearTimeout(timer);
+  }, [again, wait, state]);
 
   const current = state.key === key;
   return { data: current || key !== null ? state.data : null, error: current ? state.error : null, loading: key !== null && !current, again };

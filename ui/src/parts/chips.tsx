@@ -1,3 +1,4 @@
+import type { RunRow } from "../api/types";
 import { modelName, words } from "../format";
 import { hasWord } from "../numbers";
 import { Inline } from "../text/model-text";
@@ -26,15 +27,15 @@ export function DecisionChip({ decision }: { decision: string | null | undefined
   );
 }
 
-const STATES: Record<string, Tone> = { running: "doubt", interrupted: "doubt", stopped: "doubt", damaged: "bad" };
+const STATES: Record<RunRow["state"], Tone> = { complete: "none", running: "doubt", interrupted: "doubt", damaged: "bad", later: "none" };
 
-/** A run's state, where it is anything but complete. */
-export function StateChip({ state }: { state: string }) {
-  if (state === "complete") return null;
+/** A run's state in the server's words, where it is anything but complete. */
+export function StateChip({ run }: { run: Pick<RunRow, "state" | "state_words"> }) {
+  if (run.state === "complete") return null;
   return (
-    <span className={`chip tone-${STATES[state] ?? "none"}`}>
-      {state === "running" && <span className="pulse" aria-hidden="true" />}
-      {words(state)}
+    <span className={`chip tone-${STATES[run.state]}`}>
+      {run.state === "running" && <span className="pulse" aria-hidden="true" />}
+      {run.state_words}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { answers } from "../api/client";
+import { answers } from "../api/server";
 
 interface Props {
   address: string; // another one, another try

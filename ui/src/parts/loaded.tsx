@@ -1,9 +1,21 @@
 import { useLayoutEffect, useState, type ComponentType } from "react";
 import { underWay } from "../api/under-way";
+import { answers, whenBack } from "../api/server";
 import { Loading } from "./states";
 
 /** A component whose module is loaded when it is first wanted; `preload` begins with that before it is shown. */
 export type Loaded<P> = ComponentType<P> & { preload: () => Promise<void> };
+
+/** Loads a module; where the server is away, once it is back. */
+async function patiently<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    if (await answers()) throw error; // it is there, and the module is not
+    await whenBack();
+    return load();
+  }
+}
 
 /**
  * React's own `lazy` keeps what has come hidden until 300 ms after it showed that it waits, so that nothing flickers
@@ -13,7 +25,7 @@ export function loaded<P extends object>(what: string, load: () => Promise<Compo
   let Found: ComponentType<P> | null = null;
   let coming: Promise<void> | null = null;
   const preload = () =>
-    (coming ??= underWay(load()).then(
+    (coming ??= underWay(patiently(load)).then(
       (component) => void (Found = component),
       (error: unknown) => {
         coming = null; // whoever wants it next tries again

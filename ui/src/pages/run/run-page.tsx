@@ -1,12 +1,11 @@
-import { useState } from "react";
-import { address, ApiError, errorOf, send } from "../../api/client";
-import type { ImportedLog, RunRow, VerificationAnswer } from "../../api/types";
+import { address } from "../../api/client";
+import type { ImportedLog, RunRow } from "../../api/types";
 import { useLive } from "../../api/use-live";
 import { useResource } from "../../api/use-resource";
 import { DecisionChip, isDecision, StateChip } from "../../parts/chips";
 import { isExperiment } from "../../parts/experiment";
 import { Link } from "../../parts/link";
-import { Failed, Loading, Notice, Wrong } from "../../parts/states";
+import { Failed, Loading, Notice } from "../../parts/states";
 import { RunMarks } from "../../parts/run-marks";
 import { Time } from "../../parts/time";
 import { Warnings, warningsOf } from "../../parts/warnings";
@@ -16,19 +15,22 @@ import { counted } from "../../format";
 import { Loss } from "../compare/loss";
 import { Distributions } from "./distributions";
 import { Gates } from "./gates";
+import { GoingOn } from "./going-on";
 import { Headline } from "./headline";
 import { logOf, unscoredOptions } from "./imported";
 import { LogIdentity } from "./log-words";
 import { PanelPart } from "./panel-part";
 import { Slices } from "./slices";
 import { Samples } from "./samples";
+import { Verify } from "./verify";
 
 /** One run: the decision and why, where it is good and bad, and every sample. */
 export default function RunPage({ id }: { id: string }) {
   const run = useResource(address("/runs/{run_id}", { run_id: id }));
   const row = run.data;
   const done = row !== null && row.manifest_sha256 !== null; // its numbers are there
-  useLive(run.again, row !== null && !done && row.state !== "damaged");
+  const goesOn = row !== null && (row.state === "running" || row.state === "interrupted");
+  useLive(run.again, goesOn);
   const aggregates = useResource(done ? address("/runs/{run_id}/aggregates", { run_id: id }) : null);
   const decision = useResource(done && row.spec !== null && !isExperiment(row) ? address("/runs/{run_id}/decision", { run_id: id }) : null);
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
@@ -48,7 +50,7 @@ export default function RunPage({ id }: { id: string }) {
           <Inline text={row.name === "" ? row.run_id : row.name} />
           {row.name !== "" && <small className="quiet own-id"><Inline text={row.run_id} /></small>}
         </h1>
-        <StateChip state={row.state} />
+        <StateChip run={row} />
         {isDecision(row.decision) && <DecisionChip decision={row.decision} />}
         <div className="actions">
           {!protocol && (
@@ -56,7 +58,7 @@ export default function RunPage({ id }: { id: string }) {
               Compare with …
             </Link>
           )}
-          <VerifyButton id={id} />
+          <Verify id={id} state={row.manifest_sha256 ?? row.journal_sha256} />
         </div>
       </div>
       {coming && <Loading what="the run" />}
@@ -67,14 +69,10 @@ export default function RunPage({ id }: { id: string }) {
           </p>
         </Notice>
       )}
-      {row.state === "interrupted" && !done && (
-        <Notice tone="doubt" title="Nobody is at work on this run">
-          <p>Its process has ended before its plan did. What was recorded is whole, and the run can be resumed.</p>
-        </Notice>
-      )}
+      {goesOn && done && <GoingOn row={row} onChanged={run.again} />}
       <Warnings found={warningsOf(aggregates.data)} />
       <div className="run-top">
-        <Headline row={row} decision={decision.data} aggregates={aggregates.data} />
+        {goesOn && !done ? <GoingOn row={row} onChanged={run.again} /> : <Headline row={row} decision={decision.data} aggregates={aggregates.data} />}
         <Identity row={row} log={log} onChanged={run.again} />
       </div>
       {protocol && (
@@ -147,44 +145,3 @@ function Identity({ row, log, onChanged }: { row: RunRow; log: ImportedLog | nul
     </dl>
   );
 }
-
-/** Re-derives every number of the record from its journal, on the server, and says what does not hold. */
-function VerifyButton({ id }: { id: string }) {
-  const [state, setState] = useState<"idle" | "running" | VerificationAnswer | ApiError>("idle");
-  const verify = () => {
-    setState("running");
-    send("POST /runs/{run_id}/verify", { run_id: id }).then(setState, (error: unknown) => setState(errorOf(error)));
-  };
-  return (
-    <>
-      <button type="button" onClick={verify} disabled={state === "running"}>
-        {state === "running" ? "Verifying …" : "Verify this record"}
-      </button>
-      <span role="status" className="verified">
-        {typeof state === "object" && (state instanceof ApiError ? <Wrong error={state} /> : <Verified found={state} />)}
-      </span>
-    </>
-  );
-}
-
-function Verified({ found }: { found: VerificationAnswer }) {
-  if (found.holds) {
-    return (
-      <span>
-        <span className="chip tone-good"><span className="mark" aria-hidden="true">✓</span>Every byte holds</span>
-        {found.not_computed !== null && <span className="small"> <Inline text={`${found.not_computed}.`} /></span>}
-      </span>
-    );
-  }
-  return (
-    <span>
-      <span className="chip tone-bad"><span className="mark" aria-hidden="true">✕</span>{counted(found.findings.length, "finding")}</span>{" "}
-      {found.findings.slice(0, 3).map((one, place) => (
-        <span key={place} className="small">
-          <Inline text={`${one.file}${one.line === null ? "" : `:${one.line}`}: ${one.message}`} />{" "}
-        </span>
-      ))}
-    </span>
-  );
-}
-

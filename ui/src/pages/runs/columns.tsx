@@ -30,7 +30,7 @@ export const COLUMNS: readonly RunColumn[] = [
   { id: "eval_set", name: "Eval set", sort: "eval_set", least: 8, share: 1.5, cell: (run) => orNone(run.dataset_name) },
   { id: "evaluator", name: "Evaluator", sort: "evaluator", least: 9, share: 1, cell: (run) => orNone(run.spec) },
   { id: "decision", name: "Decision", sort: "decision", least: 8.5, share: 0, cell: (run) => (isDecision(run.decision) ? <DecisionChip decision={run.decision} /> : none) },
-  { id: "state", name: "State", sort: "state", least: 7, share: 0, cell: (run) => (run.state === "complete" ? <span className="quiet">complete</span> : <StateChip state={run.state} />) },
+  { id: "state", name: "State", sort: "state", least: 7, share: 0, cell: (run) => (run.state === "complete" ? <span className="quiet">{run.state_words}</span> : <StateChip run={run} />) },
   { id: "score", name: "Score, 95 % interval, n", sort: "score", least: 15, share: 0, cell: (run) => <Score run={run} /> },
   { id: "samples", name: "Samples", sort: "samples", least: 5.5, share: 0, number: true, cell: (run) => count(run.n_attempted) },
   { id: "tokens", name: "Tokens", sort: "tokens", least: 6, share: 0, number: true, cell: (run) => count(run.n_tokens) },

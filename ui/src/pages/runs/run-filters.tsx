@@ -6,12 +6,13 @@ import { count } from "../../numbers";
 import { decisionWords } from "../../parts/chips";
 import { Choice, SearchField } from "../../parts/fields";
 import { visible } from "../../text/visible";
+import { RUN_STATES } from "../../words";
 
 export const FILTERS = ["text", "spec", "spec_sha256", "eval_set", "model", "judge", "decision", "state", "tag", "archived"] as const;
 export type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
 
 const ANY = { value: "", text: "Any" };
-const STATES = [ANY, ...["running", "complete", "interrupted", "stopped", "damaged"].map((state) => ({ value: state, text: state }))];
+const STATES = [ANY, ...Object.entries(RUN_STATES).map(([value, text]) => ({ value, text }))];
 const MORE = ["decision", "state", "eval_set", "model", "judge", "tag", "archived"] as const; // that are folded away
 
 const choices = (values: readonly FilterValue[] | undefined, say: (value: string) => string = visible) => [ANY, ...(values ?? []).map((one) => ({ value: one.value, text: `${say(one.value)} (${count(one.n_runs)})` }))];

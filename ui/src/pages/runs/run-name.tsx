@@ -15,7 +15,7 @@ export function RunName({ run }: { run: RunRow }) {
         <Link to={runAddress(run.run_id)} className="strong" label={named ? `${visible(run.name)}, ${visible(run.run_id)}` : undefined}>
           <Inline text={named ? run.name : run.run_id} />
         </Link>
-        <StateChip state={run.state} />
+        <StateChip run={run} />
         {isImported(run.spec) && <span className="chip tone-none">imported</span>}
         {run.archived && <span className="chip tone-none">archived</span>}
       </div>

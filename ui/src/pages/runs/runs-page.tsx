@@ -4,6 +4,7 @@ import { Empty, Failed, Loading } from "../../parts/states";
 import { SEARCH } from "../../parts/key-words";
 import { useKeys } from "../../parts/use-keys";
 import { placeOf, useQuery, valuesOf } from "../../router";
+import { StartLink } from "../start/start-link";
 import { ColumnChoice } from "./column-choice";
 import { chosenColumns, keepColumns, namesOf, type RunColumn } from "./columns";
 import { CompareBar } from "./compare-bar";
@@ -59,6 +60,7 @@ export function RunsPage() {
         <h1>Runs</h1>
         {organising ? <OrganiseBar chosen={chosen} onChosen={setChosen} fitting={runs.count ?? 0} filters={filters} onDone={() => change({ organise: null }, { replace: true })} /> : <CompareBar picked={picked} why={why} />}
         <div className="actions">
+          <StartLink />
           {may && !organising && (
             <button type="button" onClick={() => change({ organise: "1" }, { replace: true })}>
               Organise
