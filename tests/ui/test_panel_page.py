@@ -38,7 +38,7 @@ def test_what_the_judges_split_on_is_a_list_that_opens_and_leads_to_each(open_pa
 def test_a_panel_is_told_in_sentences_and_drawn_judge_by_judge(open_page: Callable[..., Any]) -> None:
     page = open_page("/runs/panel")
     part = page.get_by_role("region", name="Panel of judges")
-    expect(part.locator(".lead")).to_contain_text("they split on 2; on 2 pass or fail hangs on whom one asks.")
+    expect(part.locator(".lead")).to_contain_text("they split on 2; on 1 pass or fail hangs on whom one asks.")
     score = part.get_by_role("figure").filter(has=page.get_by_role("heading", name="Mean sample score"))
     expect(score.get_by_role("listitem")).to_contain_text(["the panel (majority)", HOSTILE[0], "b"])
     alike = part.get_by_role("region", name="How often two judges give the same scores")
