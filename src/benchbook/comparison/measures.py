@@ -46,7 +46,11 @@ def metrics_of(runs: Sequence[ComparedRun]) -> tuple[ComparedMetric, ...]:
     shared = columns[0].metrics
     for one in columns[1:]:
         shared = tuple(metric for metric in shared if metric in common_metrics(columns[0], one))
-    return (*found, *(one for one in shared if any(one.name in run.items.columns for run in runs)))
+    return (*found, *(one for one in shared if any(_has(run, one.name) for run in runs)))
+
+
+def _has(run: ComparedRun, name: str) -> bool:
+    return name in run.items.columns and run.items[name].null_count() < len(run.items)
 
 
 def metric_named(name: str, runs: Sequence[ComparedRun]) -> ComparedMetric:

@@ -255,7 +255,8 @@ def item_facts(item: ShownItem) -> Iterator[str]:
 
 _METRIC_WORDS: dict[str, str] = {
     "score": "Score", "passing": "Items that pass", "contained": "Answer in the text (diagnosis)",
-    "latency_e2e_ms": "Latency", "total_tokens": "Tokens", "cost_usd": "Cost",
+    "latency_e2e_ms": "Latency", "eval_time_ms": "Latency", "total_tokens": "Tokens", "output_tokens": "Output tokens",
+    "cost_usd": "Cost",
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ from benchbook.evaluators.candidate import (
     named_models,
     template_of,
 )
-from benchbook.evaluators.contract import COST, MAY_CHANGE, ComparedColumns, Evaluator, Tables
+from benchbook.evaluators.contract import COST, MAY_CHANGE, ComparedColumns, ComparedMetric, Evaluator, Tables
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import read_decision
 from benchbook.evaluators.held_facts import HeldFacts
@@ -169,10 +169,17 @@ class AnswersEvaluator(Evaluator):
             answer="predicted",
             expected="expected",
             reasons=("error", "miss_reason", "candidate_error"),
-            metrics=(COST,),
+            metrics=(*_MEASURES, COST),
             is_graded=not self.metric.is_rate,
             has_every_item=True,
         )
+
+
+# Of answers that were made elsewhere, null throughout.
+_MEASURES = (
+    ComparedMetric("eval_time_ms", "eval_time_ms", "ms", higher_is_better=False),
+    ComparedMetric("output_tokens", "output_tokens", "tokens", higher_is_better=False),
+)
 
 
 class _RequestCheck:

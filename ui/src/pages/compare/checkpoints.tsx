@@ -27,7 +27,7 @@ export function Checkpoints({ runs, contenders, held, found, option }: Props) {
       return (
         <>
           {!isStepped && <p className="small quiet">Not every run tells its training step: they stand in the order of their letters.</p>}
-          <OverTraining contenders={contenders} metric={option} options={found.metrics} rows={found.rows} across={own} places={places} />
+          <OverTraining contenders={contenders} metric={option} options={found.metrics} rows={found.rows} order={found.runs} across={own} places={places} />
         </>
       );
     },

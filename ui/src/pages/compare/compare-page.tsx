@@ -5,6 +5,8 @@ import { useResource } from "../../api/use-resource";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
+import { Inline } from "../../text/model-text";
+import { visible } from "../../text/visible";
 import { BASELINE_RULES } from "../../words";
 import { AddRuns } from "./add-runs";
 import { Checkpoints } from "./checkpoints";
@@ -28,8 +30,10 @@ export default function ComparePage() {
   // What came for other runs is not of these.
   const known = info.data !== null && info.data.runs.length === chosen.runs.length && info.data.runs.every(({ run }) => chosen.runs.includes(run.run_id)) ? info.data : null;
   const { runs, b } = useMemo(() => (known === null || known.runs.length < 2 ? { runs: [], b: "" } : heldRuns(known.runs.map((one) => one.run.run_id), chosen)), [known, chosen]);
-  const set = useResource(runs.length > 1 ? address("/comparisons/set", { run: runs, baseline: runs[0]!, metric }) : null);
-  const found = set.data !== null && set.data.runs.join("\n") === runs.join("\n") ? set.data : null;
+  // In their order, whichever is the baseline: so one address has one answer.
+  const order = known?.runs.map((one) => one.run.run_id) ?? [];
+  const set = useResource(runs.length > 1 ? address("/comparisons/set", { run: order, baseline: runs[0]!, metric }) : null);
+  const found = set.data !== null && set.data.baseline === runs[0] && set.data.runs.join("\n") === order.join("\n") ? set.data : null;
   const all = useMemo(() => contenders(runs, known?.runs ?? []), [runs, known]);
   const toRuns = (next: readonly string[], changes = {}) => change({ run: next, b: null, at: null, item: null, ...changes });
 
@@ -53,7 +57,13 @@ export default function ComparePage() {
         </div>
       </div>
       {info.error !== null && <Failed error={info.error} again={info.again} what="comparison" />}
-      {set.error !== null && <Failed error={set.error} again={set.again} what="comparison" />}
+      {set.error !== null && (
+        <>
+          <Failed error={set.error} again={set.again} what="comparison" />
+          {metric !== SCORE && <button type="button" onClick={() => onMetric(SCORE)}>Show the score</button>}
+          <ChosenRuns runs={chosen.runs} onRuns={toRuns} />
+        </>
+      )}
       {found === null && info.error === null && set.error === null && (
         <div className="waits">
           <Loading what="the comparison" />
@@ -89,6 +99,22 @@ export default function ComparePage() {
       {runs.length > 1 && set.error === null && (metric === SCORE || option !== null) && <Items runs={runs} a={a} b={b} letters={letters} pair={pair} metric={metric === SCORE || !option?.by_items ? "" : metric} />}
       {runs.length > 2 && (runs.length <= MOST_SIDE_BY_SIDE ? <History runs={runs} /> : <p className="part quiet">The way of each item is shown over three to {MOST_SIDE_BY_SIDE} runs, which still have a column each: take some away to see it.</p>)}
     </>
+  );
+}
+
+/** The runs of a comparison that can't be made: one may be taken away. */
+function ChosenRuns({ runs, onRuns }: { runs: readonly string[]; onRuns: (runs: readonly string[]) => void }) {
+  return (
+    <ul aria-label="Chosen runs">
+      {runs.map((run) => (
+        <li key={run}>
+          <button type="button" className="plain" aria-label={`Take ${visible(run)} away`} onClick={() => onRuns(runs.filter((one) => one !== run))}>
+            ×
+          </button>{" "}
+          <Inline text={run} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

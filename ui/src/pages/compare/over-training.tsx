@@ -15,12 +15,13 @@ interface Props {
   metric: MetricOption;
   options: readonly MetricOption[];
   rows: readonly RunByMetric[];
+  order: readonly string[]; // of the runs, as they are asked for
   across: readonly [number, number];
   places: ReadonlyMap<string, number>; // where each run stands along the axis
 }
 
 /** The chosen metrics over checkpoints, one chart each, along the axis of the loss. */
-export function OverTraining({ contenders, metric, options, rows, across, places }: Props) {
+export function OverTraining({ contenders, metric, options, rows, order, across, places }: Props) {
   const [query, change] = useQuery();
   const others = options.filter((one) => one.name !== metric.name && query.getAll("over").includes(one.name)).slice(0, MOST - 1);
   const toggle = (name: string, on: boolean) => change({ over: on ? [...others.map((one) => one.name), name] : others.map((one) => one.name).filter((one) => one !== name) }, { replace: true });
@@ -43,7 +44,7 @@ export function OverTraining({ contenders, metric, options, rows, across, places
       </details>
       <Chart option={metric} rows={rows} contenders={contenders} across={across} places={places} />
       {others.map((one) => (
-        <Asked key={one.name} option={one} contenders={contenders} across={across} places={places} />
+        <Asked key={one.name} option={one} order={order} contenders={contenders} across={across} places={places} />
       ))}
     </>
   );
@@ -52,9 +53,8 @@ export function OverTraining({ contenders, metric, options, rows, across, places
 type ChartProps = Pick<Props, "contenders" | "across" | "places"> & { option: MetricOption; rows: readonly RunByMetric[] | null };
 
 /** Another metric than the one that the page is by. */
-function Asked(props: Omit<ChartProps, "rows">) {
-  const runs = props.contenders.map((one) => one.run);
-  const { data } = useResource(address("/comparisons/set", { run: runs, baseline: runs[0]!, metric: props.option.name }));
+function Asked(props: Omit<ChartProps, "rows"> & { order: readonly string[] }) {
+  const { data } = useResource(address("/comparisons/set", { run: props.order, baseline: props.contenders[0]!.run, metric: props.option.name }));
   return <Chart {...props} rows={data?.rows ?? null} />;
 }
 

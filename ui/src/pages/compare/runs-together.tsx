@@ -36,7 +36,7 @@ export function RunsTogether({ found, option, contenders, b, why, onMetric, onB,
         <Choice label="Rows" value={order} options={ORDERS} onChange={(rows) => change({ rows }, { replace: true })} />
       </div>
       <ForestTable
-        rows={order === "best" ? bestFirst(found.rows, option) : found.rows}
+        rows={order === "best" ? bestFirst(found.rows, option) : contenders.flatMap(({ run }) => found.rows.find((row) => row.run === run) ?? [])}
         contenders={contenders}
         pairs={found.pairs}
         metric={option}
