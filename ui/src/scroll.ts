@@ -86,7 +86,7 @@ export function showOnceWhole(then: () => void): () => void {
     root.classList.remove("arriving");
   };
   const timer = window.setInterval(() => {
-    quiet = isUnderWay() ? 0 : quiet + 1;
+    quiet = isUnderWay() || document.querySelector("main .loading") !== null ? 0 : quiet + 1;
     if (quiet < QUIET_LOOKS && performance.now() - began < HELD_MS) return;
     end();
     then();

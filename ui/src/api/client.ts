@@ -3,7 +3,6 @@
 import { outer } from "../base";
 import { heard } from "./server";
 import type { Gets, Sends } from "./types";
-import { underWay } from "./under-way";
 
 export class ApiError extends Error {
   readonly status: number;
@@ -61,8 +60,8 @@ const filled = (path: string, places: Readonly<Record<string, Value>>): string =
 
 export async function get<T>(url: Address<T>, signal?: AbortSignal): Promise<T> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer that the API gave when the site was written
-  if (SITE) return underWay(import("../site/answers").then(async (site) => site.siteAnswer(url.slice(API.length)))) as Promise<T>;
-  return underWay(ask<T>(url, signal ? { signal } : {}));
+  if (SITE) return (await (await import("../site/answers")).siteAnswer(url.slice(API.length))) as T;
+  return ask<T>(url, signal ? { signal } : {});
 }
 
 /** Sends to a path what changes something there: `POST /labels/{book}/undo`. `ifMatch`: only if it is still what that names. */

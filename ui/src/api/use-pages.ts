@@ -1,6 +1,7 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { errorOf, type ApiError } from "./client";
 import { useReturn } from "./server";
+import { underWay } from "./under-way";
 
 export interface Pages<T> {
   count: number | null; // of the whole list; null until the first page came
@@ -89,7 +90,7 @@ export function usePages<T>(key: string, size: number, load: (page: number, sign
   const need = useCallback(
     (first: number, end: number) => {
       for (const [page, abort] of list.moveTo(first, end)) {
-        loadNow.current(page, abort.signal).then(
+        underWay(loadNow.current(page, abort.signal)).then(
           (found) => {
             list.keep(page, found);
             setTurn((turn) => turn + 1);

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from "react";
 import { errorOf, get, type Address, type ApiError } from "./client";
 import { useReturn } from "./server";
+import { underWay } from "./under-way";
 
 export interface Resource<T> {
   data: T | null; // the last that came, also while a newer one is on its way
@@ -25,7 +26,7 @@ export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => P
   useLayoutEffect(() => {
     if (key === null) return;
     const abort = new AbortController();
-    askNow(abort.signal).then(
+    underWay(askNow(abort.signal)).then(
       (data) => {
         if (!abort.signal.aborted) setState({ key, data, error: null });
       },

@@ -1,5 +1,4 @@
 import { useLayoutEffect, useState, type ComponentType } from "react";
-import { underWay } from "../api/under-way";
 import { answers, whenBack } from "../api/server";
 import { Loading } from "./states";
 
@@ -25,7 +24,7 @@ export function loaded<P extends object>(what: string, load: () => Promise<Compo
   let Found: ComponentType<P> | null = null;
   let coming: Promise<void> | null = null;
   const preload = () =>
-    (coming ??= underWay(patiently(load)).then(
+    (coming ??= patiently(load).then(
       (component) => void (Found = component),
       (error: unknown) => {
         coming = null; // whoever wants it next tries again

@@ -42,9 +42,8 @@ export default function RunPage({ id }: { id: string }) {
   if (run.error !== null) return <Failed error={run.error} again={run.again} what="run" />;
   if (row === null) return <Loading what="the run" />;
   const protocol = isExperiment(row);
-  const coming = [aggregates, decision, manifest, scored].some((one) => one.loading); // what comes one by one pushes the rest down
   return (
-    <article className={`run${coming ? " coming" : ""}`}>
+    <article className="run">
       <div className="page-head">
         <h1>
           <Inline text={row.name === "" ? row.run_id : row.name} />
@@ -61,7 +60,6 @@ export default function RunPage({ id }: { id: string }) {
           <Verify id={id} state={row.manifest_sha256 ?? row.journal_sha256} />
         </div>
       </div>
-      {coming && <Loading what="the run" />}
       {row.error !== null && (
         <Notice tone="bad" title={row.state === "damaged" ? "This record is damaged" : "This record stands under another name"}>
           <p>
