@@ -68,14 +68,18 @@ def in_nano(metric: ComparedMetric) -> bool:
     return metric.name in _OWN
 
 
+def column_of(metric: ComparedMetric) -> str:
+    """Its column in `compared_items`; in paired items, with `_a` or `_b` behind it."""
+    return metric.column if in_nano(metric) else metric.name
+
+
 def own_number(run: ComparedRun, metric: ComparedMetric, confidence: float = 0.95) -> OwnNumber:
     """A run's mean of a metric. The score is the aggregate that stands for the run, with the interval it has there."""
     if metric == SCORE:
         return OwnNumber(run.score, run.whole.score.low, run.whole.score.high, int(run.items["n_scored"].sum()))
-    if metric.column not in run.items.columns and metric.name not in run.items.columns:
+    if column_of(metric) not in run.items.columns:
         return OwnNumber(None)
-    column = metric.column if in_nano(metric) else metric.name
-    rows = run.items.select("group", value=column).drop_nulls("value")
+    rows = run.items.select("group", value=column_of(metric)).drop_nulls("value")
     if rows.is_empty():
         return OwnNumber(None, n=0)
     groups = rows["group"]

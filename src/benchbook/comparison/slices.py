@@ -12,7 +12,7 @@ from benchbook.comparison.difference import (
     with_tarone_holm,
 )
 from benchbook.comparison.items import GROUPINGS
-from benchbook.comparison.measures import in_nano
+from benchbook.comparison.measures import column_of, in_nano
 from benchbook.comparison.pairing import metric_difference
 from benchbook.evaluators.contract import ComparedMetric
 
@@ -33,7 +33,7 @@ def slice_differences(
 
 
 def _slices(rows: polars.DataFrame, metric: ComparedMetric, confidence: float, seed: int) -> Iterator[SliceDifference]:
-    name = metric.column if in_nano(metric) else metric.name
+    name = column_of(metric)
     if f"{name}_a" not in rows.columns:
         return
     for field in GROUPINGS:
