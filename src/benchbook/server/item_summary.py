@@ -73,8 +73,8 @@ def _bins(values: polars.Series) -> tuple[tuple[ItemBin, ...], polars.Series]:
     """
     import polars as pl
 
-    known = values.drop_nulls()
-    single = known.unique().sort()
+    values = values.fill_nan(None)
+    single = values.drop_nulls().unique().sort()
     if len(single) <= FEW:
         edges = [(value, value) for value in single]
         place = values.replace_strict(single, pl.int_range(len(single), dtype=pl.Int32, eager=True), default=None)

@@ -57,8 +57,10 @@ class RowList:
         """
         import polars as pl
 
+        prefix, wanted = f"text of {' '.join(columns)}: ", _folded(text)
+
         def look() -> polars.Series:
-            before = self._found_for_part(text)
+            before = self._found_for_part(prefix, wanted)
             places = None if before is None else before.arg_true()
             rows = self.frame.select(columns) if places is None else self.frame.select(columns)[places]
             each = rows.select(contains(text, name).alias(name) for name in columns)
@@ -67,13 +69,13 @@ class RowList:
                 return found
             return pl.zeros(len(self.frame), dtype=pl.Boolean, eager=True).scatter(places.filter(found), values=True)
 
-        found: polars.Series = self._once(_TEXT + _folded(text), look)
+        found: polars.Series = self._once(prefix + wanted, look)
         return found
 
-    def _found_for_part(self, text: str) -> polars.Series | None:
+    def _found_for_part(self, prefix: str, text: str) -> polars.Series | None:
         """The rows that contain the longest part of a text that was looked for; None where no part was."""
         with self._lock:
-            parts = (key for key in self._orders if key.startswith(_TEXT) and key[len(_TEXT) :] in _folded(text))
+            parts = (key for key in self._orders if key.startswith(prefix) and key.removeprefix(prefix) in text)
             found: polars.Series | None = self._orders.get(max(parts, key=len, default=""))
             return found
 

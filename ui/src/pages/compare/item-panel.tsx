@@ -1,9 +1,9 @@
-import { useEffect, useState } from "react";
 import { address } from "../../api/client";
 import type { AnswerOfRun, ItemDetail } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { Panel } from "../../parts/panel";
 import { Failed, Loading } from "../../parts/states";
+import { useSettled } from "../../parts/use-settled";
 import { useQuery } from "../../router";
 import { Inline, ModelText } from "../../text/model-text";
 import { changedSpans } from "../../text/answer-text";
@@ -84,14 +84,4 @@ function Detail({ item, runs, a, b, letters }: { item: ItemDetail; runs: readonl
       </div>
     </>
   );
-}
-
-/** A value once it has stayed the same for a moment. */
-function useSettled<T>(value: T, afterMs: number): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(value), afterMs);
-    return () => window.clearTimeout(timer);
-  }, [value, afterMs]);
-  return settled;
 }

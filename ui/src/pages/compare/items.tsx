@@ -8,6 +8,7 @@ import { count } from "../../numbers";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useMedia } from "../../parts/use-media";
+import { useSettled } from "../../parts/use-settled";
 import { useQuery, type Changes } from "../../router";
 import { itemsPage, ITEMS_PAGE, itemsUrl } from "./endpoints";
 import { FilterChips, Limits } from "./filter-fields";
@@ -54,8 +55,9 @@ export function Items({ runs, a, b, letters, pair, metric }: Props) {
   const question = { ...filters, metric, ...order };
   const key = itemsUrl(a, b, question, 0, ITEMS_PAGE);
   const pages = usePages<ItemRow>(key, ITEMS_PAGE, (page, signal) => itemsPage(a, b, question, page, signal));
-  // After the rows: it is of all that fit, and the rows are what people wait for.
-  const summary = useResource(pages.count === null ? null : address("/comparisons/items/summary", { run: [a, b], ...filters, metric }));
+  // After the rows, and once nobody types: it is of all that fit, and the rows are what people wait for.
+  const settled = useSettled(address("/comparisons/items/summary", { run: [a, b], ...filters, metric }), 200);
+  const summary = useResource(pages.count === null ? null : settled);
   const known = summary.data;
   const moves = known?.moves ?? [];
   const number = moves.find((one) => one.metric === (metric || "score")) ?? null;
