@@ -86,9 +86,17 @@ def open_page(browser: Any, server: str) -> Iterator[Callable[..., Any]]:
     """Opens a page of the server's. In the end nothing of what it showed ran, and nothing was asked elsewhere."""
     contexts, faults = [], []
 
-    def open_it(path: str, *, phone: bool = False, dark: bool = False, at: str = server, faulty: bool = False) -> Any:
+    def open_it(
+        path: str,
+        *,
+        phone: bool = False,
+        width: int = 1360,
+        dark: bool = False,
+        at: str = server,
+        faulty: bool = False,
+    ) -> Any:
         context = browser.new_context(
-            viewport={"width": 390, "height": 844} if phone else {"width": 1360, "height": 900},
+            viewport={"width": 390, "height": 844} if phone else {"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
             base_url=at,

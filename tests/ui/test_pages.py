@@ -22,22 +22,6 @@ expect.set_options(timeout=30_000)  # other tests may have the processor
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 Open = Callable[..., Any]
-PAGES = {
-    "runs": "/",
-    "run": "/runs/judged?sample=0&at=0",
-    "run of a panel": "/runs/panel",
-    "run of a rubric of one's own": "/runs/talked?sample=0&at=0",
-    "run of predictions": "/runs/base?sample=5&at=5",
-    "compare": "/compare?run=base&run=tuned&at=1&item=1",
-    "compare three": "/compare?run=base&run=tuned&run=third",
-    "judges": "/judges?run=experiment&evaluation=9&at=9",
-    "judges by their own protocol": "/judges?run=shop&evaluation=0&at=0",
-    "label": "/label",
-    "queue": "/label?labels=labels&labeller=ann",
-    "settle": "/label?labels=people&labeller=ida&view=settle",
-    "results": "/label?labels=people&view=results",
-    "leaderboard": "/leaderboard",
-}
 
 
 def says(page: Any, **values: list[str] | re.Pattern[str]) -> None:
@@ -59,25 +43,6 @@ def rows(page: Any, label: str = "Items") -> Any:
     return page.get_by_role("grid", name=label, exact=True).locator(".vrow:not(.waiting)")
 
 
-def ready(page: Any, name: str) -> None:
-    """Everything has come that the page asks for."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    if name.startswith("compare"):
-        expect(
-            page.locator(".vrow:not(.waiting)").first
-        ).to_be_attached()  # on a phone, what is opened stands in the list's place
-        expect(page.locator(".plot canvas")).to_be_visible()
-    if "item=" in page.url or "sample=" in page.url or "evaluation=" in page.url:
-        expect(page.locator(".item-panel .model-text:visible").first).to_be_visible()  # a task may be folded away
-    if name in ("queue", "settle"):
-        expect(page.get_by_text("Answer to label", exact=True)).to_be_visible()
-    if name == "results":
-        expect(page.get_by_role("heading", name="What the judge is worth")).to_be_visible()
-    if name == "leaderboard":
-        expect(page.get_by_role("region", name="Curve over checkpoints")).to_be_visible()
-    expect(page.locator(".loading")).to_have_count(0)
-
-
 def violations(page: Any) -> Any:
     """What axe finds. Its package opens its own script without naming an encoding."""
     with warnings.catch_warnings():
@@ -85,17 +50,6 @@ def violations(page: Any) -> Any:
         from axe_playwright_python.sync_playwright import Axe
 
         return Axe().run(page).response["violations"]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_and_the_phone_scrolls_down_only(open_page: Open, name: str) -> None:
-    path = PAGES[name]
-    for look in ({}, {"phone": True, "dark": True}):
-        page = open_page(path, **look)
-        ready(page, name)
-        found = violations(page)
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_two_runs_are_chosen_and_compared(open_page: Open) -> None:
