@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import polars
 
 _KEPT_ORDERS, _ORDERS_BYTES, _PLACE_BYTES = 16, 16 << 20, 4
-_TEXT = "text "  # begins the name of what was found for a text
 _PAGING = ("limit", "offset", "cursor")
 _ORDERING = ("sort", "order")
 
