@@ -26,6 +26,7 @@ from playwright.sync_api import expect
 expect.set_options(timeout=30_000)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
+# A page whose server ends before it is closed complains of that: `faulty`.
 Open = Callable[..., Any]
 NOT_ANSWERING = "The server does not answer."
 
@@ -49,7 +50,7 @@ def lab(folder: Path, gate: Gate) -> Iterator[str]:
 def test_a_run_is_started_watched_cancelled_and_gone_on_with(open_page: Open, tmp_path: Path) -> None:
     gate = Gate(3)
     with lab(tmp_path, gate) as address:
-        page = open_page("/", at=address)
+        page = open_page("/", at=address, faulty=True)
         page.get_by_role("link", name="Start a run").click()
         expect(page.get_by_role("radio", name=re.compile("other.toml"))).to_be_disabled()
         expect(page.get_by_text("found an address that was not allowed")).to_be_visible()
@@ -72,7 +73,7 @@ def test_a_run_is_started_watched_cancelled_and_gone_on_with(open_page: Open, tm
 
 def test_a_killed_run_is_said_to_be_stopped_by_itself(open_page: Open, tmp_path: Path) -> None:
     with at_work(tmp_path, 2) as (child, _), serving(tmp_path / "runs") as (address, _):
-        page = open_page("/runs/run", at=address)
+        page = open_page("/runs/run", at=address, faulty=True)
         expect(page.locator(".page-head .chip")).to_have_text("running")
         child.kill()
         child.wait()
@@ -116,7 +117,7 @@ def test_what_is_indexed_is_said_and_the_list_fills(open_page: Open, tmp_path: P
         refresh(opened, tmp_path / "runs")
     scored(tmp_path, run_id="b")
     with serving_while_locked(tmp_path / "runs", catalog) as (address, let_go):
-        page = open_page("/", at=address)
+        page = open_page("/", at=address, faulty=True)
         expect(page.get_by_text("Lists are not whole yet: 1 of 2 records is indexed.")).to_be_visible()
         expect(page.get_by_role("table").locator("tbody tr")).to_have_count(1)
         let_go()

@@ -272,6 +272,8 @@ def _running(
 ) -> Observation | None:
     """The row of a run that is going on, counted from the journal, whose chain is checked on the way."""
     state, journal = growing.read_on(record.journal)
+    if not at_work:
+        growing.forget(record.journal)
     if manifest is not None and state.n_facts <= manifest.journal_facts:
         path = record.journal / f"{state.n_segments:06d}.jsonl"
         raise RecordDamagedError(path, state.last_line, "the journal ends with another fact than manifest.json names")

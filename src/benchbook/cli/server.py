@@ -236,7 +236,7 @@ def _fill(fill: Callable[..., Indexed], runs: str, url: str | None, *, as_json: 
 @click.option("--model", help="Only runs of this model id.")
 @click.option("--evalset", help="Only runs on this eval set: its id, or the hash of its bytes.")
 @click.option("--decision", help="Only runs with this decision or verdict.")
-@click.option("--state", help="Only runs in this state: running, complete, interrupted, stopped, damaged.")
+@click.option("--state", help="Only runs in this state: running, complete, interrupted, damaged, later.")
 @click.option(
     "--text", help="Only runs that have each of these words in their id, spec, model, judge, eval set or marks."
 )

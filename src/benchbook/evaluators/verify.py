@@ -353,10 +353,7 @@ def _allow_other_writer(record: Record, again: Path, tables: Tables) -> None:
 
 
 def _same_bytes(one: Path, other: Path) -> bool:
-    if one.stat().st_size != other.stat().st_size:
-        return False
-    with one.open("rb") as first, other.open("rb") as second:
-        return hashlib.file_digest(first, "sha256").digest() == hashlib.file_digest(second, "sha256").digest()
+    return one.stat().st_size == other.stat().st_size and sha256_of(one) == sha256_of(other)
 
 
 def _compare_tables(name: str, found: Path, derived: Path, row_type: type[msgspec.Struct]) -> list[Discrepancy]:

@@ -48,7 +48,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     timestamp_utc: str
     ended_utc: str | None
-    state: str  # complete, interrupted, stopped, running, open
+    state: str  # the journal's own word: complete, interrupted, open
     state_detail: str | None
     spec: str
     spec_sha256: str

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { address, errorOf, send, type ApiError } from "../../api/client";
+import { address, errorOf, get, send, type ApiError } from "../../api/client";
 import type { LatestSample, RunProgress, RunRow } from "../../api/types";
 import { useEvery } from "../../api/use-every";
 import { useMe } from "../../api/use-me";
-import { useResource } from "../../api/use-resource";
+import { useAnswer } from "../../api/use-resource";
 import { aggregate, counted } from "../../format";
 import { count, NOTHING, show } from "../../numbers";
 import { Wrong } from "../../parts/states";
@@ -14,7 +14,8 @@ const LOOK_MS = 2_000;
 
 /** A run that goes on, or was stopped: how far it is, what it says so far, and what can be done. Nothing of it is final. */
 export function GoingOn({ row, onChanged }: { row: RunRow; onChanged: () => void }) {
-  const found = useResource(address("/runs/{run_id}/progress", { run_id: row.run_id }));
+  // Asked again once it stands otherwise: what can be done is another thing then.
+  const found = useAnswer<RunProgress>(`${row.run_id} ${row.state}`, (signal) => get(address("/runs/{run_id}/progress", { run_id: row.run_id }), signal));
   const runs = row.state === "running";
   const progress = found.data;
   const look = () => {
