@@ -8,9 +8,8 @@ export interface RowsHandle {
 export interface Column {
   name: string;
   className?: string | undefined;
-  head?: ReactNode; // shown in the name's place
   onSort?: () => void; // pressed, it orders the list by the column
-  sorted?: "ascending" | "descending" | null | undefined;
+  sorted?: "ascending" | "descending" | null;
 }
 
 interface Props {
@@ -138,7 +137,7 @@ export function VirtualRows({ label, columns, count, rowPx, widths, selected, on
       <div role="row" aria-rowindex={1} className="vhead">
         {columns.map((column) => (
           <div role="columnheader" key={column.name} className={column.className} aria-sort={column.sorted ?? undefined}>
-            {column.onSort === undefined ? (column.head ?? column.name) : (
+            {column.onSort === undefined ? column.name : (
               <button type="button" className="sort" onClick={column.onSort}>
                 {column.name} <span aria-hidden="true">{column.sorted === "ascending" ? "↑" : column.sorted === "descending" ? "↓" : ""}</span>
               </button>

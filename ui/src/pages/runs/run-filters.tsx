@@ -1,4 +1,4 @@
-import type { RefObject } from "react";
+import { useState, type RefObject } from "react";
 import { address } from "../../api/client";
 import type { EvaluatorOfRuns, FilterValue } from "../../api/types";
 import { useResource } from "../../api/use-resource";
@@ -23,30 +23,18 @@ interface Props {
   search: RefObject<HTMLInputElement | null>;
 }
 
-/** What the list of runs is filtered by: every value that runs have, with how many have it. */
+/** What the list of runs is filtered by. */
 export function RunFilters({ filters, onChange, search }: Props) {
-  const found = useResource(address("/filters")).data;
-  const archived = [
-    { value: "", text: "left out" },
-    { value: "only", text: `alone (${count(found?.n_archived ?? 0)})` },
-    { value: "any", text: "shown, too" },
-  ];
   const folded = MORE.filter((name) => filters[name] !== "").length;
+  const [opened, setOpened] = useState(false);
+  const open = opened || folded > 0;
   return (
     <form className="filters" role="search" aria-label="Runs" onSubmit={(event) => event.preventDefault()}>
       <SearchField label="Search (press /)" inputRef={search} value={filters.text} placeholder="id, name, model, eval set, tag, note" onChange={(text) => onChange({ text })} />
       <Evaluators spec={filters.spec} sha256={filters.spec_sha256} onChange={(spec, spec_sha256) => onChange({ spec, spec_sha256 })} />
-      <details className="more-filters" open={folded > 0 || undefined}>
+      <details className="more-filters" open={open} onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>More filters{folded > 0 && ` (${folded})`}</summary>
-        <div className="filters">
-          <Choice label="Decision" value={filters.decision} options={choices(found?.decisions, decisionWords)} onChange={(decision) => onChange({ decision })} />
-          <Choice label="State" value={filters.state} options={STATES} onChange={(state) => onChange({ state })} />
-          <Choice label="Eval set" value={filters.eval_set} options={choices(found?.eval_sets)} onChange={(eval_set) => onChange({ eval_set })} />
-          <Choice label="Model" value={filters.model} options={choices(found?.models)} onChange={(model) => onChange({ model })} />
-          <Choice label="Judge" value={filters.judge} options={choices(found?.judges)} onChange={(judge) => onChange({ judge })} />
-          <Choice label="Tag" value={filters.tag} options={choices(found?.tags)} onChange={(tag) => onChange({ tag })} />
-          <Choice label="Archived runs" value={filters.archived} options={archived} onChange={(value) => onChange({ archived: value })} />
-        </div>
+        {open && <MoreFilters filters={filters} onChange={onChange} />}
       </details>
       {FILTERS.some((name) => filters[name] !== "") && (
         <button type="button" className="plain" onClick={() => onChange(Object.fromEntries(FILTERS.map((name) => [name, ""])))}>
@@ -54,6 +42,27 @@ export function RunFilters({ filters, onChange, search }: Props) {
         </button>
       )}
     </form>
+  );
+}
+
+/** A choice for each of the rest: every value that runs have, with how many have it. */
+function MoreFilters({ filters, onChange }: Omit<Props, "search">) {
+  const found = useResource(address("/filters")).data;
+  const archived = [
+    { value: "", text: "left out" },
+    { value: "only", text: `alone (${count(found?.n_archived ?? null)})` },
+    { value: "any", text: "shown, too" },
+  ];
+  return (
+    <div className="filters">
+      <Choice label="Decision" value={filters.decision} options={choices(found?.decisions, decisionWords)} onChange={(decision) => onChange({ decision })} />
+      <Choice label="State" value={filters.state} options={STATES} onChange={(state) => onChange({ state })} />
+      <Choice label="Eval set" value={filters.eval_set} options={choices(found?.eval_sets)} onChange={(eval_set) => onChange({ eval_set })} />
+      <Choice label="Model" value={filters.model} options={choices(found?.models)} onChange={(model) => onChange({ model })} />
+      <Choice label="Judge" value={filters.judge} options={choices(found?.judges)} onChange={(judge) => onChange({ judge })} />
+      <Choice label="Tag" value={filters.tag} options={choices(found?.tags)} onChange={(tag) => onChange({ tag })} />
+      <Choice label="Archived runs" value={filters.archived} options={archived} onChange={(value) => onChange({ archived: value })} />
+    </div>
   );
 }
 

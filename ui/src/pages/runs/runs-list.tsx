@@ -3,7 +3,7 @@ import type { RunRow } from "../../api/types";
 import { DecisionChip, isDecision, ModelName } from "../../parts/chips";
 import { useKeys } from "../../parts/use-keys";
 import { useMedia } from "../../parts/use-media";
-import { VirtualRows, type RowsHandle } from "../../parts/virtual-rows";
+import { VirtualRows, type Column, type RowsHandle } from "../../parts/virtual-rows";
 import { navigate, runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 import { visible } from "../../text/visible";
@@ -51,14 +51,15 @@ export function RunsList({ runs, columns, sort, order, onSort, start, onTop, che
     if (why === null) checking.onCheck(found, checked);
     else checking.onRefused(why);
   };
-  const heads = columns.map((column) => ({
-    name: column.name,
-    className: column.number ? "number" : undefined,
-    sorted: column.sort === sort ? (order === "asc" ? ("ascending" as const) : ("descending" as const)) : undefined,
-    head: column.sort === undefined ? undefined : <Sorter column={column} by={sort} order={order} onSort={onSort} />,
-  }));
+  const heads = columns.map((column): Column => {
+    const current = column.sort === sort;
+    const shown = { name: column.name, className: column.number ? "number" : undefined };
+    if (column.sort === undefined) return shown;
+    const by = column.sort;
+    return { ...shown, sorted: current ? (order === "asc" ? "ascending" : "descending") : null, onSort: () => onSort(by, current && order === "desc" ? "asc" : "desc") };
+  });
   const widths = gridOf(columns);
-  const style: CSSProperties & Record<"--run-columns" | "--run-least", string> = narrow ? { "--run-columns": "1.6rem minmax(0, 1fr)", "--run-least": "0" } : { "--run-columns": widths.columns, "--run-least": widths.least };
+  const style: CSSProperties & { "--run-least": string } = { "--run-least": narrow ? "0" : widths.least };
   return (
     <div className="runs-list" style={style} aria-busy={runs.waiting || undefined}>
       <VirtualRows
@@ -66,6 +67,7 @@ export function RunsList({ runs, columns, sort, order, onSort, start, onTop, che
         label="Runs"
         columns={[CHOOSE, ...(narrow ? [{ name: "Run" }] : heads)]}
         count={runs.count ?? 0}
+        widths={narrow ? "1.6rem minmax(0, 1fr)" : widths.columns}
         rowPx={narrow ? NARROW_PX : ROW_PX}
         selected={selected}
         onSelect={select}
@@ -95,22 +97,12 @@ export function RunsList({ runs, columns, sort, order, onSort, start, onTop, che
   );
 }
 
-const CHOOSE = { name: "Choose", head: <span className="unseen">Choose</span> };
+const CHOOSE = { name: "Choose", className: "choose" };
 
 /** The list takes the keyboard with the first key; from then on the keys are its own. */
 function focused(grid: RowsHandle | null, first: () => void): void {
   grid?.focus();
   first();
-}
-
-function Sorter({ column, by, order, onSort }: { column: RunColumn; by: string; order: string; onSort: (by: string, order: string) => void }) {
-  const current = column.sort === by;
-  return (
-    <button type="button" className="sort" onClick={() => onSort(column.sort!, current && order === "desc" ? "asc" : "desc")}>
-      {column.name}
-      {current && <span aria-hidden="true">{order === "asc" ? "▲" : "▼"}</span>}
-    </button>
-  );
 }
 
 /** What a phone shows of a run. */
