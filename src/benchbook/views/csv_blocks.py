@@ -1,11 +1,11 @@
-"""Many rows at once as CSV, by Polars: the same bytes as `csv_files` writes row by row, at a tenth of the time.
+"""Many rows at once as CSV, by Polars: the bytes that `csv_files` writes row by row, at a tenth of the time.
 
 A text that might be a formula, or has something invisible, is made inert by the rule that stands there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.text import visible
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Most texts begin with a letter or a digit, behind which no spreadsheet sees a formula; the others are looked at.
 _LOOKED_AT = rf"^[^\p{{L}}\p{{N}}]|{SUSPECT}"
+_WRITTEN = "cell"
 _QUOTED_FOR = '[,"\r\n]'
 _LEAST_PLAIN, _MOST_PLAIN = 1e-4, 1e15  # between them Python and Polars write a number alike
 
@@ -39,9 +40,11 @@ def csv_block(frame: polars.DataFrame, columns: Sequence[str], form: CsvForm) ->
 
     if frame.is_empty():
         return b""
-    cells = pl.DataFrame([_cells(frame[name], form).alias(str(place)) for place, name in enumerate(columns)])
-    lines = cells.select(pl.concat_str(pl.all(), separator=",") + LINE_END).to_series()
-    data: bytes = lines.str.join("").cast(pl.Binary).item()
+    frame = _with_odd_cells_written(frame.select(columns))
+    cells = [_cell(pl.col(name), dtype, form) for name, dtype in frame.schema.items()]
+    ends = pl.repeat(LINE_END, pl.len())  # a column as long as the table, where all others may be nothing but nulls
+    lines = frame.select((pl.concat_str(cells, separator=",") + ends).str.join(""))
+    data: bytes = lines.to_series().cast(pl.Binary).item()
     return data
 
 
@@ -49,58 +52,62 @@ def csv_head(columns: Sequence[str], form: CsvForm) -> bytes:
     """The header's line."""
     import polars as pl
 
-    names = _texts(pl.Series(columns, dtype=pl.String), form)
-    return (",".join(names) + LINE_END).encode()
+    names = {str(place): [name] for place, name in enumerate(columns)}
+    return csv_block(pl.DataFrame(names, dict.fromkeys(names, pl.String)), list(names), form)
 
 
-def _cells(values: polars.Series, form: CsvForm) -> polars.Series:
-    """A column as cells; a null is an empty one."""
+def _cell(value: polars.Expr, dtype: polars.DataType, form: CsvForm) -> polars.Expr:
+    """A column's cells, where none is odd any more; a null is an empty one."""
     import polars as pl
 
-    dtype = values.dtype
-    if dtype == pl.String or isinstance(dtype, pl.Enum | pl.Categorical):
-        found = _texts(values.cast(pl.String), form)
-    elif dtype == pl.Boolean:
-        found = values.cast(pl.String).replace({"true": form.yes, "false": form.no})
-    elif dtype.is_integer():
-        found = values.cast(pl.String)
-    elif dtype.is_float():
-        found = _numbers(values)
-    elif dtype == pl.List(pl.String) and not values.list.contains(None, nulls_equal=True).any():
-        found = _texts(values.list.join("; "), form)
+    if dtype == pl.Null:
+        return pl.lit("")
+    if isinstance(dtype, pl.Struct):  # a cell that is written already
+        return value.struct.field(_WRITTEN)
+    found: polars.Expr
+    if dtype == pl.Boolean:
+        found = pl.when(value.is_not_null()).then(pl.when(value).then(pl.lit(form.yes)).otherwise(pl.lit(form.no)))
+    elif dtype.is_numeric():
+        found = value.cast(pl.String)
     else:
-        found = pl.Series([cell(value) for value in values.to_list()], dtype=pl.String)
+        text = value.list.join("; ") if isinstance(dtype, pl.List) else value.cast(pl.String)
+        found = pl.format('"{}"', text.str.replace_all('"', '""', literal=True))
+        if not form.quotes_all:
+            found = pl.when(text.str.contains(_QUOTED_FOR)).then(found).otherwise(text)
     return found.fill_null("")
 
 
-def _texts(values: polars.Series, form: CsvForm) -> polars.Series:
+def _with_odd_cells_written(frame: polars.DataFrame) -> polars.DataFrame:
+    """The rows with those texts made inert that need it; a column that Polars writes otherwise than Python stands in
+    the field of a struct, as cells."""
     import polars as pl
 
-    def where(condition: polars.Series, change: Callable[[str], str]) -> polars.Series:
-        places = condition.arg_true()
-        if places.is_empty():
-            return values
-        changed = pl.Series([change(value) for value in values.gather(places).to_list()], dtype=pl.String)
-        return values.clone().scatter(places, changed)
-
-    values = where(values.str.contains(_LOOKED_AT), lambda text: visible(inert(text)))
-    quoted = pl.concat_str(pl.lit('"'), values.str.replace_all('"', '""', literal=True), pl.lit('"'))
-    if form.quotes_all:
-        return pl.select(quoted).to_series()
-    needs = values.str.contains(_QUOTED_FOR)
-    if not needs.any():
-        return values
-    return pl.select(pl.when(needs).then(quoted).otherwise(values)).to_series()
+    odd = frame.select(_is_odd(pl.col(name), dtype) for name, dtype in frame.schema.items())
+    for name, is_odd in odd.row(0, named=True).items():
+        column = frame[name]
+        if column.null_count() == len(column):
+            frame = frame.with_columns(pl.lit(None, pl.Null).alias(name))
+        elif is_odd and column.dtype == pl.String:
+            places = column.str.contains(_LOOKED_AT).arg_true()
+            inert_texts = [visible(inert(text)) for text in column.gather(places).to_list()]
+            frame = frame.with_columns(column.clone().scatter(places, pl.Series(inert_texts, dtype=pl.String)))
+        elif is_odd:
+            cells = pl.Series(_WRITTEN, [cell(value) for value in column.to_list()], dtype=pl.String)
+            frame = frame.with_columns(cells.to_frame().to_struct(name))
+    return frame
 
 
-def _numbers(values: polars.Series) -> polars.Series:
-    """Numbers as Python writes them."""
+def _is_odd(value: polars.Expr, dtype: polars.DataType) -> polars.Expr:
+    """True where some cell of a column needs more than quotes."""
     import polars as pl
 
-    size = values.abs()
-    plain = (size == 0) | ((size >= _LEAST_PLAIN) & (size < _MOST_PLAIN))
-    found = values.cast(pl.String)
-    places = (~plain).fill_null(value=False).arg_true()
-    if places.is_empty():
-        return found
-    return found.scatter(places, pl.Series([repr(one) for one in values.gather(places).to_list()], dtype=pl.String))
+    if dtype == pl.String:
+        return value.str.contains(_LOOKED_AT).any()
+    if dtype.is_float():
+        size = value.abs()
+        return (~((size == 0) | ((size >= _LEAST_PLAIN) & (size < _MOST_PLAIN)))).any().alias(value.meta.output_name())
+    if dtype == pl.List(pl.String):  # each text of it may start what a spreadsheet runs, but the first alone does
+        joined = value.list.join("; ", ignore_nulls=False)
+        return (joined.str.contains(_LOOKED_AT) | (joined.is_null() & value.is_not_null())).any()
+    is_plain = dtype == pl.Boolean or dtype.is_integer() or isinstance(dtype, pl.Enum | pl.Categorical | pl.Null)
+    return pl.lit(not is_plain).alias(value.meta.output_name())
