@@ -14,6 +14,7 @@ import msgspec
 from benchbook.canonical import ready
 from benchbook.errors import RecordError
 from benchbook.evalsets import EvalSet, Item, open_evalset
+from benchbook.evalsets.opening import recorded_lines
 from benchbook.evalsets.set_contents import SetContents, doubtful, lacking, unread
 from benchbook.evalsets.set_parts import SetPart
 from benchbook.evaluators.candidate import candidate_plan_of
@@ -48,6 +49,23 @@ def recorded_evalset(
         is_recorded=True,
         keeps_fields=keeps_fields,
     )
+    return _as_recorded(opened, path, started)
+
+
+def recorded_items(record: Record, started: RunStarted) -> EvalSet:
+    """The same for who asks for a few items: JSON lines are read and checked when they are asked for.
+
+    Raises: as `recorded_evalset`, and InputError where an item is asked for that can't be read.
+    """
+    path = record.input(started.inputs["evalset"])
+    if started.identity.get("evalset_form", "jsonl") != "jsonl":
+        return recorded_evalset(record, started)
+    opened = recorded_lines(path)
+    return _as_recorded(opened, path, started) if len(opened) else recorded_evalset(record, started)
+
+
+def _as_recorded(opened: EvalSet, path: Path, started: RunStarted) -> EvalSet:
+    """The items that were asked, of a set that is the one with which the record was begun."""
     if opened.sha256 != path.name:
         opened.close()
         raise input_changed(path, opened.sha256)

@@ -15,14 +15,14 @@ from benchbook.evalsets import EvalSet, Item
 from benchbook.evalsets.conversations import turn_head, turn_text, with_answer
 from benchbook.evaluators.asked import columns_with_asked, frame_with_asked
 from benchbook.evaluators.contract import Evaluator
-from benchbook.evaluators.kept import recorded_evalset
+from benchbook.evaluators.kept import recorded_items
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import reading_derived, reading_frame
 from benchbook.record.tables import ROW_GROUP, read_frames
 from benchbook.server.operations import Request, Stream, file_stream
 from benchbook.server.problems import ProblemError
-from benchbook.server.questions import SamplesFilter
-from benchbook.server.row_lists import SLICES, RowList, all_of, asked_for, contains
+from benchbook.server.questions import SamplesAsked, SamplesFilter
+from benchbook.server.row_lists import SLICES, Page, RowList, all_of, asked_for, contains, page_of_parts
 from benchbook.server.services import FoundRun, Services
 from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
 from benchbook.text import storable
@@ -39,11 +39,17 @@ def list_samples(call: Request) -> SamplesPage:
     found = call.services.finished(call.path["run_id"])
     call.is_of(found.state_id, "samples")
     question = call.query
-    in_prompt = _in_prompt(call.services, found, question.text) if question.text else None
-    sort = None if question.sort == "sample" else question.sort
-    page = _row_list(call.services, found).page(question, _condition(question, in_prompt), sort, _shown_columns())
+    page = _page_before_all(call.services, found, question)
+    if page is None:
+        page = _filtered_page(call.services, found, question)
     samples = tuple(SampleRow(**row | {"reasons": tuple(row["reasons"])}) for row in page.rows)
     return SamplesPage(samples=samples, n=page.n, next_cursor=page.next_cursor)
+
+
+def _filtered_page(services: Services, found: FoundRun, question: SamplesAsked) -> Page:
+    in_prompt = _in_prompt(services, found, question.text) if question.text else None
+    sort = None if question.sort == "sample" else question.sort
+    return _row_list(services, found).page(question, _condition(question, in_prompt), sort, _shown_columns())
 
 
 def get_sample(call: Request) -> SampleDetail:
@@ -52,15 +58,15 @@ def get_sample(call: Request) -> SampleDetail:
     number = call.number("sample")
     if number is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, "a sample is named by its number")
-    frame = _row_list(call.services, found).frame
-    place = frame["sample"].search_sorted(number)
-    if place >= len(frame) or frame["sample"][place] != number:
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
     import polars as pl
 
-    with reading_frame(table := table_of(found)):
-        row = pl.scan_parquet(table).slice(place, 1).collect().to_dicts()[0]
-    shown = frame[place].to_dicts()[0]
+    with reading_frame(table := table_of(found)):  # of the others not even all numbers are read
+        rows = pl.scan_parquet(table, glob=False, cache=False).filter(pl.col("sample") == number).head(1)
+        one = rows.collect()
+        shown_of = one.lazy().select(_listed(one.schema, evaluator_of(found.record))).collect()
+    if one.is_empty():
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
+    row, shown = one.to_dicts()[0], shown_of.to_dicts()[0]
     values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
     asked = asked_about(call.services, found, row, shown["text"])
     return SampleDetail(**values, **asked, judge_replies=_replies(row), row=row)
@@ -161,12 +167,49 @@ def _frame(path: Path, evaluator: Evaluator) -> polars.DataFrame:
     import polars as pl
 
     with reading_frame(path):
-        table = pl.scan_parquet(path)
-        shown = evaluator.listed(table.collect_schema())
-        shown["reasons"] = shown["reasons"].list.drop_nulls().list.unique(maintain_order=True)
-        columns = ("item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
-        found = table.select("sample", "repeat", **{name: shown[name] for name in columns})
-        return found.sort("sample").collect()
+        table = pl.scan_parquet(path, glob=False)
+        return table.select(_listed(table.collect_schema(), evaluator)).sort("sample").collect()
+
+
+def _listed(types: polars.Schema, evaluator: Evaluator) -> list[polars.Expr]:
+    """The columns of `SampleRow`."""
+    import polars as pl
+
+    shown = evaluator.listed(types)
+    shown["reasons"] = shown["reasons"].list.drop_nulls().list.unique(maintain_order=True)
+    columns = ("item_id", "section", "category", "difficulty", "score", "passed", "reasons", "text")
+    return [pl.col("sample", "repeat"), *(shown[name].alias(name) for name in columns)]
+
+
+def _page_before_all(services: Services, found: FoundRun, question: SamplesAsked) -> Page | None:
+    """A page of the unfiltered list, made of its own rows alone: possible where the table is in the order of samples.
+    None where the whole list is at hand already, or has to be made."""
+    import polars as pl
+
+    asks_for_all = question == SamplesAsked(limit=question.limit, offset=question.offset, cursor=question.cursor)
+    if not asks_for_all or services.kept.peek(("samples", found.name)) is not None:
+        return None
+    table = table_of(found)
+
+    def rows_in_order() -> int | None:
+        with reading_frame(table):
+            numbers = pl.read_parquet(table, columns=["sample"], glob=False)["sample"]
+        return len(numbers) if numbers.is_sorted() else None
+
+    n = services.kept.get(("samples in order", found.name), rows_in_order, lambda _: 100)
+    if n is None:
+        return None
+
+    def part(first: int, end: int) -> polars.DataFrame:
+        with reading_frame(table):
+            rows = pl.scan_parquet(table, glob=False, cache=False).slice(first, end - first)
+            return (
+                rows.select(_listed(rows.collect_schema(), evaluator_of(found.record)))
+                .select(_shown_columns())
+                .collect()
+            )
+
+    return page_of_parts(found.name, question, n, part)
 
 
 def _shown_columns() -> list[Any]:
@@ -273,7 +316,7 @@ def _evalset(services: Services, found: FoundRun) -> EvalSet:
         raise ProblemError(HTTPStatus.CONFLICT, "the record's eval set is missing")
     evalset: EvalSet = services.kept.get(
         ("evalset", sha256),
-        lambda: recorded_evalset(found.record, started),
-        lambda one: 8 * len(one) + 1_000,
+        lambda: recorded_items(found.record, started),
+        lambda one: 16 * len(one) + 1_000,
     )
     return evalset

@@ -13,6 +13,7 @@ import msgspec
 from benchbook.errors import BenchbookError
 from benchbook.evaluators.verify import Verification, verify
 from benchbook.evaluators.verify_progress import VerifyStep
+from benchbook.record.folder import Record
 from benchbook.server.problems import problem_of
 from benchbook.server.settings import Settings
 from benchbook.server.types import FindingRow, VerificationAnswer
@@ -102,7 +103,7 @@ class Verifications:
             )
 
         try:
-            result = verify(found.record, on_progress=tell)
+            result = verify(Record(found.record.path), on_progress=tell)  # nothing of it is known already
             kept.job = VerificationJob(run_id=run_id, state="done", answer=verification_answer(run_id, result))
         except BenchbookError as error:
             detail = problem_of(error, self._settings).detail
@@ -134,7 +135,7 @@ def verification_answer(run_id: str, result: Verification) -> VerificationAnswer
 def verify_run(call: Request) -> VerificationAnswer:
     """Derive everything again from the journal, and compare it."""
     found = call.services.run(call.path["run_id"])
-    return verification_answer(found.row.run_id, verify(found.record))
+    return verification_answer(found.row.run_id, verify(Record(found.record.path)))
 
 
 def begin_verification(call: Request) -> VerificationJob:
