@@ -14,6 +14,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000, // kB: it is one script on purpose
     modulePreload: false,
     rolldownOptions: {
       transform: { define: { "import.meta": "{}" } }, // a plain script has none

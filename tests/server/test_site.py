@@ -175,14 +175,29 @@ def test_a_site_of_an_unknown_version_is_left_to_it(written: Path, records: Path
 # ── filters and orders, as ui/src/site/lists.ts has them ─────────────────────────────────────────────────────
 
 _SORTED = {
-    "/runs": ("started", "score", "model", "eval_set", "run"),
+    "/runs": (
+        "started",
+        "ended",
+        "score",
+        "model",
+        "judge",
+        "eval_set",
+        "evaluator",
+        "decision",
+        "state",
+        "samples",
+        "tokens",
+        "cost",
+        "run",
+    ),
     "/runs/c/samples": ("sample", "item_id", "score", "section", "category", "difficulty"),
     "/evaluations": (),
 }
 _ASKED: dict[str, tuple[tuple[str, str], ...]] = {
     "/runs": (
         ("text", "RUBRIC"), ("text", "score org"), ("spec", "rubric@v1"), ("model", "org/m@1"), ("eval_set", "items"),
-        ("decision", "INCONCLUSIVE"), ("state", "damaged"), ("tag", "none"),
+        ("decision", "INCONCLUSIVE"), ("state", "damaged"), ("tag", "none"), ("judge", "openai/judge@2026-01-01"),
+        ("archived", "any"), ("archived", "only"),
     ),
     "/runs/c/samples": (
         ("outcome", "passed"), ("outcome", "failed"), ("outcome", "unscored"), ("section", "core"),
@@ -210,12 +225,14 @@ def _questions() -> Iterator[tuple[str, Query]]:
 _RUN = """
 const { filtered, listOf } = await import(process.argv[1] + "/lists.ts");
 const { summaryOf } = await import(process.argv[1] + "/item-summary.ts");
+const { totalsOf } = await import(process.argv[1] + "/run-totals.ts");
 let text = "";
 for await (const piece of process.stdin) text += piece;
 const answer = ({ path, rows, texts, query, numbers }) => {
   const asked = new URLSearchParams(query);
   const higher = (metric) => numbers.find((one) => one.metric === metric).higher_is_better;
   const found = filtered(listOf(path, higher), rows, texts, asked);
+  if (path === "/runs") return { found, totals: totalsOf(found) };
   if (numbers === null) return { found };
   return { found, summary: summaryOf(found, rows, asked.get("metric") ?? "score", numbers) };
 };
@@ -249,6 +266,9 @@ def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None
         wanted.append((query, answers.json(path, query)[rows_name]))
     for (query, rows), found in zip(wanted, _in_node(cases), strict=True):
         assert found["found"] == rows, query
+        if "totals" in found:
+            filters = [one for one in query if one[0] not in ("sort", "order")]
+            assert found["totals"] == answers.json("/totals", filters), query
     assert sum(len(rows) > 0 for _, rows in wanted) > len(wanted) // 2
 
 

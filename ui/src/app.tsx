@@ -37,7 +37,7 @@ const MENU: readonly [string, string][] = [
   ["/", "Runs"],
   ["/compare", "Compare"],
   ["/judges", "Judges"],
-  ["/label", "Label"],
+  ...(SITE ? [] : [["/label", "Label"] as [string, string]]),
   ["/leaderboard", "Leaderboard"],
 ];
 

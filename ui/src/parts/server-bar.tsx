@@ -30,6 +30,7 @@ function useIndexing(away: boolean): Indexing | null {
   const [found, setFound] = useState<Indexing | null>(null);
   const isBusy = away || (found !== null && found.words !== null);
   useEffect(() => {
+    if (SITE) return;
     const ask = () => {
       if (document.visibilityState === "hidden") return;
       get(address("/indexing")).then(setFound, () => undefined); // that it is away is noted with every answer

@@ -3,13 +3,16 @@
 import { ApiError } from "../api/client";
 import type { ItemsSummary } from "../api/types";
 import { summaryOf } from "./item-summary.ts";
+import { totalsOf } from "./run-totals.ts";
 import { filtered, listOf } from "./lists.ts";
 import { part } from "./parts";
 import { isList, numberOf, textOf, type Json, type Row } from "./rows.ts";
 
-/** `answers`: of each question the script that has its answer. `lists`: of each list its scripts. */
+/** `answers`: of each question the script that has its answer. `files`: of each download its file. `lists`: of each list its
+ * scripts. */
 interface Index {
   answers: Readonly<Record<string, string>>;
+  files: Readonly<Record<string, string>>;
   lists: Readonly<Record<string, ListFiles>>;
 }
 
@@ -39,6 +42,7 @@ export async function siteAnswer(url: string): Promise<unknown> {
   const of = lists[listKey(above, query)];
   if (of !== undefined) return whole(of, Number(number));
   if (path === `${ITEMS}/summary`) return summary(query);
+  if (path === "/totals") return totalsOf((await fitting("/runs", lists["/runs"]!, query)).found);
   throw notHeld();
 }
 
@@ -62,6 +66,12 @@ async function answered(path: string, query: URLSearchParams): Promise<unknown> 
   const found = (await part<Readonly<Record<string, unknown>>>(name))[key];
   if (found === undefined) throw new Error(`data/${name}.js lacks an answer that the index names`);
   return found;
+}
+
+/** The file of what an address of the API would send as a download; null where this site has none. */
+export async function siteFile(url: string): Promise<string | null> {
+  const [path = "", search = ""] = url.split(/(?=\?)/s, 2);
+  return (await index()).files[questionKey(path, new URLSearchParams(search))] ?? null;
 }
 
 // ── lists ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -37,7 +37,21 @@ const RUNS: List = {
     archived: (row, value) => value === "any" || row["archived"] === (value === "only"),
     text: (row, value) => value.toLowerCase().split(/\s+/).every((word) => wordsOf(row).includes(word)),
   },
-  key: column({ started: "started_utc", score: "primary", model: "model_id", eval_set: "dataset_id", run: "run_id" }),
+  key: column({
+    started: "started_utc",
+    ended: "ended_utc",
+    score: "primary",
+    model: "model_id",
+    judge: "evaluator_model_id",
+    eval_set: "dataset_id",
+    evaluator: "spec",
+    decision: "decision",
+    state: "state",
+    samples: "n_attempted",
+    tokens: "n_tokens",
+    cost: "cost_usd",
+    run: "run_id",
+  }),
   ties: "run_id",
 };
 

@@ -15,7 +15,7 @@ def site_contents(answers: Answers) -> Contents:
     """All that the pages of these runs ask for: each run, and those of one eval set and evaluator compared."""
     contents = Contents(answers)
     contents.add_list("runs", "/runs", (("sort", "started"), ("order", "desc")), "runs")
-    everywhere = ("/me", "/evaluators", "/evalsets", "/judges", "/totals", "/filters")
+    everywhere = ("/me", "/evaluators", "/evalsets", "/judges", "/filters")
     contents.add_answers("all", [(path, ()) for path in everywhere])
     rows = contents.rows("/runs", (("archived", "any"),), "runs")
     for place, row in enumerate(rows):
@@ -39,6 +39,7 @@ def _add_run(contents: Contents, name: str, row: Mapping[str, Any]) -> None:
         contents.add_list(f"{name}-evaluations", "/evaluations", (("run", row["run_id"]),), "evaluations", "sample")
         return
     contents.add_list(f"{name}-samples", f"{path}/samples", (), "samples", "sample")
+    contents.add_file(f"data/{name}-samples.parquet", f"{path}/samples.parquet")
     if contents.has(f"{path}/panel"):
         contents.add_list(f"{name}-splits", f"{path}/panel/splits", (), "splits")
 
@@ -76,6 +77,11 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
             ("/comparisons/set", (*_named(chosen), ("baseline", baseline), ("metric", one["name"]))) for one in metrics
         ]
         contents.add_answers(f"{name}-by-{place}", asked)
+        contents.add_file(
+            f"data/{name}-report-{place}.html",
+            "/comparisons/report.html",
+            (*_named(chosen), ("baseline", baseline), ("metric", "score")),
+        )
         turned = [chosen, *([chosen[::-1]] if len(chosen) == 2 else ())]
         contents.add_answers(f"{name}-runs-{place}", [("/comparisons/runs", _named(runs)) for runs in turned])
     by_items = [one["name"] for one in metrics if one["by_items"]]

@@ -133,7 +133,7 @@ def _made(runs: Path, records: Mapping[str, Record]) -> tuple[dict[str, bytes], 
             RunOfSite(run_id=name, journal_sha256=answers.json(f"/runs/{name}")["journal_sha256"] or "")
             for name in sorted(records)
         )
-    files = {"index.html": _INDEX.encode("ascii"), **_page(), **_scripts(contents)}
+    files = {"index.html": _INDEX.encode("ascii"), **_page(), **_scripts(contents), **contents.files}
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     return files, Site(benchbook=version("benchbook"), runs=shown, files=hashes)
 
@@ -148,6 +148,6 @@ def _page() -> dict[str, bytes]:
 
 
 def _scripts(contents: Contents) -> dict[str, bytes]:
-    index = canonical_json({"answers": contents.answers, "lists": contents.lists})
+    index = canonical_json({"answers": contents.answers, "files": contents.downloads, "lists": contents.lists})
     scripts = contents.scripts | {"index": script("index", index)}
     return {f"data/{name}.js": data for name, data in scripts.items()}

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { address } from "../../api/client";
 import type { MetricOption, RunRow } from "../../api/types";
 import { useResource } from "../../api/use-resource";
+import { Download } from "../../parts/download";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
@@ -50,9 +51,7 @@ export default function ComparePage() {
         <h1>Compare</h1>
         <div className="actions">
           {runs.length > 1 && (
-            <a className="button" href={address("/comparisons/report.html", { run: runs, baseline: a, metric })} download>
-              Report
-            </a>
+            <Download url={address("/comparisons/report.html", { run: runs, baseline: a, metric })} name="Report" />
           )}
         </div>
       </div>

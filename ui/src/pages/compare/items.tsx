@@ -5,6 +5,7 @@ import { usePages } from "../../api/use-pages";
 import { useResource } from "../../api/use-resource";
 import { reasonWords, words } from "../../format";
 import { count } from "../../numbers";
+import { Download } from "../../parts/download";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useMedia } from "../../parts/use-media";
@@ -73,15 +74,9 @@ export function Items({ runs, a, b, letters, pair, metric }: Props) {
         <ListKeys search />
         <div className="actions">
           <HowMany count={pages.count} filtered={filtered} />
-          <a className="button" href={address("/comparisons/items.csv", { run: [a, b], ...filters, metric })} download>
-            CSV
-          </a>
-          <a className="button" href={address("/comparisons/items.ndjson", { run: [a, b], ...filters, metric })} download>
-            NDJSON
-          </a>
-          <a className="button" href={address("/comparisons/items.parquet", { run: [a, b], ...filters, metric })} download>
-            Parquet
-          </a>
+          <Download url={address("/comparisons/items.csv", { run: [a, b], ...filters, metric })} name="CSV" />
+          <Download url={address("/comparisons/items.ndjson", { run: [a, b], ...filters, metric })} name="NDJSON" />
+          <Download url={address("/comparisons/items.parquet", { run: [a, b], ...filters, metric })} name="Parquet" />
         </div>
       </div>
       <ClassButtons value={filters.class} pair={pair} onChange={(name) => filter({ class: name })} />

@@ -22,6 +22,7 @@ import { LogIdentity } from "./log-words";
 import { PanelPart } from "./panel-part";
 import { Slices } from "./slices";
 import { Samples } from "./samples";
+import { Proof } from "../../site/proof";
 import { Verify } from "./verify";
 
 /** One run: the decision and why, where it is good and bad, and every sample. */
@@ -57,9 +58,10 @@ export default function RunPage({ id }: { id: string }) {
               Compare with …
             </Link>
           )}
-          <Verify id={id} state={row.manifest_sha256 ?? row.journal_sha256} />
+          {!SITE && <Verify id={id} state={row.manifest_sha256 ?? row.journal_sha256} />}
         </div>
       </div>
+      {SITE && <Proof row={row} />}
       {row.error !== null && (
         <Notice tone="bad" title={row.state === "damaged" ? "This record is damaged" : "This record stands under another name"}>
           <p>

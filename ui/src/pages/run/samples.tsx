@@ -2,6 +2,7 @@ import { useRef } from "react";
 import { address, get } from "../../api/client";
 import type { ImportedLog, SampleRow } from "../../api/types";
 import { usePages, type Page } from "../../api/use-pages";
+import { Download } from "../../parts/download";
 import { Choice, SearchField } from "../../parts/fields";
 import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useQuery } from "../../router";
@@ -52,9 +53,9 @@ export function Samples({ id, judged, log, whys }: Props) {
         <ListKeys search />
         <div className="actions">
           <HowMany count={pages.count} filtered={filtered} />
-          <a className="button" href={address("/runs/{run_id}/samples.csv", { run_id: id })} download>CSV</a>
-          <a className="button" href={address("/runs/{run_id}/samples.ndjson", { run_id: id })} download>NDJSON</a>
-          <a className="button" href={address("/runs/{run_id}/samples.parquet", { run_id: id })} download>Parquet</a>
+          <Download url={address("/runs/{run_id}/samples.csv", { run_id: id })} name="CSV" />
+          <Download url={address("/runs/{run_id}/samples.ndjson", { run_id: id })} name="NDJSON" />
+          <Download url={address("/runs/{run_id}/samples.parquet", { run_id: id })} name="Parquet" />
         </div>
       </div>
       <form className="filters" role="search" aria-label="Samples" onSubmit={(event) => event.preventDefault()}>

@@ -1,6 +1,7 @@
 import { address, get } from "../../api/client";
 import type { RunTotalsAnswer } from "../../api/types";
 import { useAnswer } from "../../api/use-resource";
+import { Download } from "../../parts/download";
 import { counted, words } from "../../format";
 import { count, show } from "../../numbers";
 import { decisionWords } from "../../parts/chips";
@@ -30,9 +31,9 @@ export function RunTotals({ filters, order, turn, onChange }: Props) {
         )}
       </div>
       <div className="actions">
-        <a className="button small" href={address("/runs.csv", file)} download>CSV</a>
-        <a className="button small" href={address("/runs.ndjson", file)} download>NDJSON</a>
-        <a className="button small" href={address("/runs.parquet", file)} download>Parquet</a>
+        <Download url={address("/runs.csv", file)} name="CSV" small />
+        <Download url={address("/runs.ndjson", file)} name="NDJSON" small />
+        <Download url={address("/runs.parquet", file)} name="Parquet" small />
       </div>
     </div>
   );
