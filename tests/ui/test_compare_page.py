@@ -39,13 +39,13 @@ def test_every_run_stands_there_with_all_that_is_known_of_it(open_page: Open) ->
 
 def test_a_row_is_held_against_the_baseline_by_mouse_and_keyboard(open_page: Open) -> None:
     page = open_page(DOWNWARD)
-    expect(page.get_by_role("heading", name="B against A")).to_be_visible()
+    expect(page.get_by_role("heading", name="B against A", exact=True)).to_be_visible()
     line(page, 2).locator(".forest-value").click()
-    expect(page.get_by_role("heading", name="C against A")).to_be_visible()
+    expect(page.get_by_role("heading", name="C against A", exact=True)).to_be_visible()
     says(page, b=["0"], baseline=["base"])
     page.get_by_role("button", name="Hold B against A").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="B against A")).to_be_visible()
+    expect(page.get_by_role("heading", name="B against A", exact=True)).to_be_visible()
     says(page, b=["1"])
 
 
@@ -75,6 +75,7 @@ def test_the_metric_drives_rows_cards_and_slices(open_page: Open) -> None:
 def test_runs_of_a_rubric_are_shown_by_criteria_latency_and_aggregates(open_page: Open) -> None:
     page = open_page("/compare?run=judged&run=panel&metric=total_tokens")
     expect(line(page, 0)).to_contain_text("judged")
+    expect(page.get_by_text("Not both of these runs have “Tokens”")).to_be_visible()
     choice = page.get_by_label("Metric", exact=True)
     expect(choice.locator("optgroup")).to_have_count(2)
     choice.select_option("accuracy_score")

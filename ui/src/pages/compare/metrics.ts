@@ -20,6 +20,9 @@ export function measuresOf(pair: Pair): Measure[] {
   ];
 }
 
+/** True where both runs of a pair have the metric, item by item: then cards, slices and items are by it. */
+export const isOfPair = (pair: Pair, metric: string): boolean => measuresOf(pair).some((one) => one.name === metric);
+
 /** Rows from the best on: by rank, or by value where nothing is ranked; where nobody knows what is better, the highest first. */
 export function bestFirst(rows: readonly RunByMetric[], metric: MetricOption): RunByMetric[] {
   const sign = metric.higher_is_better === false ? 1 : -1;

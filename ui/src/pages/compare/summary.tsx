@@ -9,7 +9,7 @@ import { adjustment } from "../../verdicts";
 import { VERDICT_WORDS, type Kind } from "../../words";
 import { DifferenceCard } from "./difference";
 import { leafText } from "./leaves";
-import { measuresOf, SCORE } from "./metrics";
+import { isOfPair, measuresOf, SCORE } from "./metrics";
 import { CLASSES, className } from "./state";
 
 export const measuredWord = (name: string): string => (name === "spec" ? "Evaluator" : words(name));
@@ -53,7 +53,7 @@ export function Scores({ pair, metric, options, a, b, onMetric }: ScoresProps) {
   const known = new Map(options.map((one) => [one.name, one]));
   const carded = measures.filter((one) => one.name === metric.name || CARDED.has(one.name));
   const cards = carded.toSorted((one, other) => Number(other.name === metric.name) - Number(one.name === metric.name));
-  const of = metric.by_items ? metric : (known.get(SCORE) ?? metric);
+  const of = isOfPair(pair, metric.name) ? metric : (known.get(SCORE) ?? metric);
   return (
     <section className="part" aria-labelledby="scores">
       <h2 id="scores">
@@ -63,6 +63,7 @@ export function Scores({ pair, metric, options, a, b, onMetric }: ScoresProps) {
         {counted(pair.n_compared, "item")} compared
         {pair.n_left_out > 0 && `, ${count(pair.n_left_out)} left out: in one run only, with another expected answer, or without a score or an answer`}.
         {!metric.by_items && ` “${metric.title}” is a number of each run as a whole, and no test of two runs is known for it: cards and slices are by the score.`}
+        {metric.by_items && of !== metric && ` Not both of these runs have “${metric.title}”: cards and slices are by the score.`}
       </p>
       <div className="cards">
         {cards.map(({ name, difference }) => (
