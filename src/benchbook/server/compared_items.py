@@ -101,7 +101,7 @@ def _page_before_all(services: Services, runs: Sequence[FoundRun], question: Ite
 
 
 def known_rows(services: Services, found: FoundRun) -> RowsOfItems | None:
-    """What `rows_of_items` says of a run: where two say the same, their items are alike row by row."""
+    """The answer of `rows_of_items` for a run: where two have the same, their items are alike row by row."""
     key = ("rows of items", found.name)
     return services.kept.get(key, lambda: rows_of_items(found.record), lambda _: 300)
 
