@@ -85,7 +85,7 @@ export function Items({ runs, a, b, letters, pair, metric }: Props) {
         {(["section", "category", "difficulty"] as const).map((field) => (
           <SliceChoice key={field} field={field} value={filters[field]} pair={pair} onChange={(found) => filter({ [field]: found })} />
         ))}
-        <ReasonChoices filters={filters} letters={letters} reasons={known?.reasons ?? []} onChange={filter} />
+        <ReasonChoices filters={filters} letters={letters} reasons={known?.reasons ?? []} narrow={narrow} onChange={filter} />
         <MetricChoice value={metric} moves={moves} onChange={(found) => filter({ ...WITHOUT_LIMITS, metric: found === "score" ? null : found })} />
         <Limits filters={filters} letters={letters} title={number?.title ?? null} onChange={filter} />
         <Choice label="Order" value={query.get("sort") ?? ""} options={BY_HEAD.includes(order.sort) ? [...SORTS, { value: order.sort, text: "by a column" }] : SORTS} onChange={(by) => filter({ sort: by, order: null })} />
@@ -175,15 +175,23 @@ function SliceChoice({ field, value, pair, onChange }: { field: string; value: s
   return <Choice label={words(field)} value={value} options={[{ value: "", text: "Any" }, ...values.map((one) => ({ value: one, text: one }))]} onChange={onChange} />;
 }
 
+interface ReasonProps {
+  filters: Filters;
+  letters: readonly [string, string];
+  reasons: readonly ReasonCount[];
+  narrow: boolean; // room for one choice alone, but for what is chosen
+  onChange: (changes: Changes) => void;
+}
+
 /** Why texts missed: the reasons that occur in these runs, and so those of their own evaluator alone. */
-function ReasonChoices({ filters, letters, reasons, onChange }: { filters: Filters; letters: readonly [string, string]; reasons: readonly ReasonCount[]; onChange: (changes: Changes) => void }) {
+function ReasonChoices({ filters, letters, reasons, narrow, onChange }: ReasonProps) {
   const fields = [
     { name: "reason", label: "Why it missed", n: (one: ReasonCount) => one.n_a + one.n_b },
     { name: "reason_a", label: `Why ${letters[0]} missed`, n: (one: ReasonCount) => one.n_a },
     { name: "reason_b", label: `Why ${letters[1]} missed`, n: (one: ReasonCount) => one.n_b },
   ] as const;
   return fields
-    .filter(({ name }) => reasons.length > 0 || filters[name] !== "")
+    .filter(({ name }) => filters[name] !== "" || (reasons.length > 0 && (name === "reason" || !narrow)))
     .map(({ name, label, n }) => {
       const options = reasons.filter((one) => n(one) > 0).map((one) => ({ value: one.reason, text: reasonWords(one.reason) }));
       return <Choice key={name} label={label} value={filters[name]} options={[{ value: "", text: "Any" }, ...options]} onChange={(found) => onChange({ [name]: found })} />;
