@@ -9,7 +9,6 @@ import { useOpened } from "./use-opened";
 import { VirtualRows, type Column, type RowsHandle } from "./virtual-rows";
 import { count as written } from "../numbers";
 
-
 interface Props<T> {
   label: string; // Items
   name: string; // item: what is open, in the address

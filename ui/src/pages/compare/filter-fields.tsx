@@ -2,6 +2,7 @@ import { useId } from "react";
 import { useTyped } from "../../parts/use-typed";
 import type { Changes } from "../../router";
 import { Inline } from "../../text/model-text";
+import { visible } from "../../text/visible";
 import type { Chip, FilterName, Filters } from "./item-filters";
 
 /** What is filtered, each with a button that takes it away. */
@@ -11,7 +12,7 @@ export function FilterChips({ chips, onTake, onClear }: { chips: readonly Chip[]
     <ul className="filter-chips" aria-label="Filters that are set">
       {chips.map((chip) => (
         <li key={chip.takes[0]}>
-          <button type="button" className="small" aria-label={`Take away: ${chip.text}`} onClick={() => onTake(chip.takes)}>
+          <button type="button" className="small" aria-label={`Take away: ${visible(chip.text)}`} onClick={() => onTake(chip.takes)}>
             <Inline text={chip.text} /> <span aria-hidden="true">×</span>
           </button>
         </li>

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from "react";
+import { useState } from "react";
 import { keepChoice, keptChoice } from "../../parts/kept";
 import type { Changes } from "../../router";
 import { toggled, type ItemColumn } from "./item-columns";
@@ -37,13 +37,14 @@ export function ViewChoices({ view, all, shown, narrow, onChange }: Props) {
   };
   return (
     <div className="view-choices">
-      <Group label="Lines of a row">
+      <div className="joined" role="group" aria-label="Lines of a row">
+        <span className="small quiet" aria-hidden="true">Lines of a row</span>
         {LINES.map((one) => (
           <button key={one} type="button" className="small" aria-pressed={view.lines === one} aria-label={`${one} ${one === 1 ? "line" : "lines"}`} onClick={() => keep("lines", one === 1 ? "" : String(one))}>
             {one}
           </button>
         ))}
-      </Group>
+      </div>
       <button type="button" className="small" aria-pressed={view.pictures} onClick={() => keep("pictures", view.pictures ? "off" : narrow ? "on" : "")}>
         Pictures
       </button>
@@ -62,15 +63,6 @@ export function ViewChoices({ view, all, shown, narrow, onChange }: Props) {
           )}
         </details>
       )}
-    </div>
-  );
-}
-
-function Group({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="joined" role="group" aria-label={label}>
-      <span className="small quiet" aria-hidden="true">{label}</span>
-      {children}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useRef } from "react";
+import { useMemo, useRef } from "react";
 import { address } from "../../api/client";
 import type { ItemMoves, ItemRow, ItemsSummary, Pair, ReasonCount } from "../../api/types";
 import { usePages } from "../../api/use-pages";
@@ -11,6 +11,7 @@ import { HowMany, ListKeys, OpeningList } from "../../parts/opening-list";
 import { useMedia } from "../../parts/use-media";
 import { useSettled } from "../../parts/use-settled";
 import { useQuery, type Changes } from "../../router";
+import { visible } from "../../text/visible";
 import { itemsPage, ITEMS_PAGE, itemsUrl } from "./endpoints";
 import { FilterChips, Limits } from "./filter-fields";
 import { chipsOf, filtersOf, isFiltered, NO_FILTERS, WITHOUT_LIMITS, type Filters } from "./item-filters";
@@ -59,7 +60,7 @@ export function Items({ runs, a, b, letters, pair, metric }: Props) {
   // After the rows, and once nobody types: it is of all that fit, and the rows are what people wait for.
   const settled = useSettled(address("/comparisons/items/summary", { run: [a, b], ...filters, metric }), 200);
   const summary = useResource(pages.count === null ? null : settled);
-  const known = summary.data;
+  const known = useMemo(() => (summary.data === null ? null : withVisibleTitles(summary.data)), [summary.data]);
   const moves = known?.moves ?? [];
   const number = moves.find((one) => one.metric === (metric || "score")) ?? null;
   const filter = (changes: Changes) => change({ ...changes, at: null, item: null }, { replace: true });
@@ -203,6 +204,9 @@ function MetricChoice({ value, moves, onChange }: { value: string; moves: readon
   if (moves.length < 2 && value === "") return null;
   return <Choice label="Number" value={value || "score"} options={moves.map((one) => ({ value: one.metric, text: one.title }))} onChange={onChange} />;
 }
+
+/** The names of numbers are whoever wrote the rubric's: they stand in heads, labels and options, where nothing isolates them. */
+const withVisibleTitles = (found: ItemsSummary): ItemsSummary => ({ ...found, moves: found.moves.map((one) => ({ ...one, title: visible(one.title) })) });
 
 function Pictures({ found, number, ...rest }: { found: ItemsSummary | null; number: ItemMoves | null; filters: Filters; letters: readonly [string, string]; onFilter: (changes: Changes) => void }) {
   if (found === null || number === null) return <div className="pictures waiting" aria-hidden="true" />; // their room, so that nothing moves

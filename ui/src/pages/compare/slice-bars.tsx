@@ -3,6 +3,7 @@ import type { ItemSlice } from "../../api/types";
 import { counted, words } from "../../format";
 import { count } from "../../numbers";
 import { Inline } from "../../text/model-text";
+import { visible } from "../../text/visible";
 import type { PictureProps } from "./item-pictures";
 
 const WIDTH = 120;
@@ -29,21 +30,21 @@ export function SliceBars({ found, number, filters, letters, onFilter }: Picture
               const pressed = filters[one.field] === one.value && filters.moved === "";
               return (
                 <Fragment key={`${one.field} ${one.value}`}>
-                {one.field !== found.slices[place - 1]?.field && <tr><th scope="rowgroup" colSpan={4} className="of">{words(one.field)}</th></tr>}
-                <tr>
-                  <th scope="row">
-                    <button type="button" className="plain small" aria-pressed={pressed} aria-label={`${one.value}: ${counted(one.lost + one.won + one.same, "item")}`} onClick={() => onFilter({ [one.field]: pressed ? null : one.value, moved: null })}>
-                      <Inline text={one.value} />
-                    </button>
-                  </th>
-                  {(["lost", "won"] as const).map((moved) => <Part key={moved} one={one} moved={moved} pressed={filters[one.field] === one.value && filters.moved === moved} onFilter={onFilter} />)}
-                  <td>
-                    <svg viewBox={`0 0 ${WIDTH} 10`} width={WIDTH} height={10} aria-hidden="true">
-                      <Bar one={one} px={WIDTH / most} />
-                    </svg>
-                    <span className="unseen">{count(one.lost + one.won + one.same)}</span>
-                  </td>
-                </tr>
+                  {one.field !== found.slices[place - 1]?.field && <tr><th scope="rowgroup" colSpan={4} className="of">{words(one.field)}</th></tr>}
+                  <tr>
+                    <th scope="row">
+                      <button type="button" className="plain small" aria-pressed={pressed} aria-label={`${visible(one.value)}: ${counted(one.lost + one.won + one.same, "item")}`} onClick={() => onFilter({ [one.field]: pressed ? null : one.value, moved: null })}>
+                        <Inline text={one.value} />
+                      </button>
+                    </th>
+                    {(["lost", "won"] as const).map((moved) => <Part key={moved} one={one} moved={moved} pressed={filters[one.field] === one.value && filters.moved === moved} onFilter={onFilter} />)}
+                    <td>
+                      <svg viewBox={`0 0 ${WIDTH} 10`} width={WIDTH} height={10} aria-hidden="true">
+                        <Bar one={one} px={WIDTH / most} />
+                      </svg>
+                      <span className="unseen">{count(one.lost + one.won + one.same)}</span>
+                    </td>
+                  </tr>
                 </Fragment>
               );
             })}
@@ -57,7 +58,7 @@ export function SliceBars({ found, number, filters, letters, onFilter }: Picture
 function Part({ one, moved, pressed, onFilter }: { one: ItemSlice; moved: "lost" | "won"; pressed: boolean; onFilter: PictureProps["onFilter"] }) {
   return (
     <td>
-      <button type="button" className={`small plain ${moved}`} disabled={one[moved] === 0 && !pressed} aria-pressed={pressed} aria-label={`${one.value}, ${moved}: ${counted(one[moved], "item")}`} onClick={() => onFilter(pressed ? { [one.field]: null, moved: null } : { [one.field]: one.value, moved })}>
+      <button type="button" className={`small plain ${moved}`} disabled={one[moved] === 0 && !pressed} aria-pressed={pressed} aria-label={`${visible(one.value)}, ${moved}: ${counted(one[moved], "item")}`} onClick={() => onFilter(pressed ? { [one.field]: null, moved: null } : { [one.field]: one.value, moved })}>
         <span aria-hidden="true">{moved === "lost" ? "▼" : "▲"}</span> {count(one[moved])}
       </button>
     </td>
