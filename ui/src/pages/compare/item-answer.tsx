@@ -39,7 +39,7 @@ export function ItemAnswer({ found, letter, side, changed, differs, rendered, he
           </Link>
         )}
       </p>
-      {found.text !== null && rendered ? <Rendered text={found.text} label={label} /> : <Text found={found} label={label} side={side} changed={changed} differs={differs} />}
+      {found.sample === null ? null : found.text !== null && rendered ? <Rendered text={found.text} label={label} /> : <Text found={found} label={label} side={side} changed={changed} differs={differs} />}
       <Expected found={found} />
       <Numbers found={found} />
       {found.judged !== null && (
