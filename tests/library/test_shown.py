@@ -37,7 +37,7 @@ OBJECTS = {
     "score": (lambda: bb.load("a"), None, "6 of 8 items correct"),
     "compare": (lambda: bb.compare("a", "b"), ("compare", "a", "b"), "8 items compared"),
     "calibrate": (lambda: bb.calibrate("judged", "labels"), ("calibrate", "judged", "--labels", "labels"), "Gates"),
-    "leaderboard": (lambda: bb.leaderboard("a", "b"), ("leaderboard", "a", "b"), "Ranked over 8 items"),
+    "leaderboard": (lambda: bb.leaderboard("a", "b"), ("leaderboard", "a", "b"), "ranked over 8 items"),
     "experiment": (lambda: bb.experiment("g"), ("experiment", "g"), "2 plans name this experiment"),
     "audit": (lambda: bb.audit("a.eval"), ("audit", "a.eval"), "computed again from the samples"),
     "verify": (lambda: bb.verify("a"), None, "Verified"),

@@ -87,6 +87,7 @@ def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
     told = []
     for found in every_set():
         for pair in found.pairs:
+            assert all(-1 <= one.difference.low <= one.difference.high <= 1 for one in pair.slices)  # type: ignore[operator]
             for one, higher in differences(pair):
                 told.append(one.verdict)
                 assert one.p is None or one.p_adjusted is not None
@@ -94,6 +95,7 @@ def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
                 shown = one.p_adjusted is not None and one.p_adjusted <= 1 - one.confidence
                 rose, fell = (one.low or 0) > 0, (one.high or 0) < 0
                 better, worse = (rose, fell) if higher else (fell, rose)
+                assert one.n == 0 or one.low is None or one.low <= one.difference <= one.high  # type: ignore[operator]
                 assert (one.verdict == "better", one.verdict == "worse") == (shown and better, shown and worse)
     assert len(told) > 1_000
     assert min(told.count(word) for word in ("better", "worse", "not_told", "same")) > 3
