@@ -40,7 +40,7 @@ export function ModelText({ text, label, quotes = NONE }: { text: string | null 
   if (text === "") return <p className="nothing">The text is empty.</p>;
   const shown = Math.max(SHOWN, more, ...quotes.flat().map((span) => span.end));
   return (
-    <div className="model-text" dir="auto" role="group" aria-label={label} tabIndex={text.length > 600 ? 0 : undefined}>
+    <div className="model-text" dir="auto" role="group" aria-label={label} tabIndex={mayScroll(text) ? 0 : undefined}>
       <Marked text={cut(text, shown)} quotes={quotes} />
       {text.length > shown && (
         <p className="more">
@@ -80,6 +80,9 @@ export function Quoted({ number, quote, found, words, children }: { number: numb
     </li>
   );
 }
+
+/** Whether a text may be taller than its box: then the box takes the focus, so that keys scroll it. */
+export const mayScroll = (text: string): boolean => text.length > 600 || text.split("\n").reduce((lines, line) => lines + Math.max(Math.ceil(line.length / 30), 1), 0) > 14;
 
 /** At most `length` characters, and never half a surrogate pair. */
 export function cut(text: string, length: number): string {

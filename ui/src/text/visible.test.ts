@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cut } from "./model-text";
+import { cut, mayScroll } from "./model-text";
 import { lineEnds, oneLine, visible, visiblePieces } from "./visible";
 
 describe("visible", () => {
@@ -49,6 +49,15 @@ it("a line end of Windows is one, a lone carriage return is seen", () => {
     { text: "c", escape: false },
   ]);
 });
+
+it.each([
+  ["short", false],
+  ["x".repeat(601), true],
+  ["line\n".repeat(13), false],
+  ["line\n".repeat(14), true],
+  ["x".repeat(420), false],
+  [`${"x".repeat(400)}\n`, true],
+])("a text that may be taller than its box takes the focus", (text, wanted) => expect(mayScroll(text)).toBe(wanted));
 
 it("cut never leaves half a pair", () => {
   expect(cut("ab😀", 3)).toBe("ab");
