@@ -48,12 +48,14 @@ SHIFT = """() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(all)));
 })"""
 
-# Whatever takes a click has to take the focus, or to stand within what does; the rows of a grid are its own.
+# Whatever takes a click has to take the focus, or to stand within what does (the rows of a grid are its own), or to be
+# a row whose button does the same.
 BY_MOUSE_ALONE = """() => {
   const shown = (one) => one.checkVisibility({ visibilityProperty: true });
   const takesFocus = "a[href], button, input, select, textarea, summary, label, [role=grid], [tabindex='0'], :disabled";
   return [...document.querySelectorAll("body *")]
     .filter((one) => getComputedStyle(one).cursor === "pointer" && shown(one) && one.closest(takesFocus) === null)
+    .filter((one) => one.closest("[role=row]")?.querySelector("a[href], button") == null)
     .map((one) => one.outerHTML.slice(0, 150));
 }"""
 
