@@ -127,7 +127,7 @@ def test_every_kind_of_record_is_called_the_same(api: Api) -> None:
         ("complete", False, "complete"),
         ("complete", True, "complete"),
         ("interrupted", False, "interrupted"),
-        ("interrupted", True, "interrupted"),
+        ("interrupted", True, "running"),
         ("open", False, "interrupted"),
         ("open", True, "running"),
     ],

@@ -96,18 +96,18 @@ def test_the_bar_of_a_server_that_is_away_comes_and_goes_by_itself(open_page: Op
     scored(tmp_path, run_id="a")
     with serving(tmp_path / "runs") as (address, process):
         page = open_page("/runs/a", at=address, faulty=True)
-        expect(page.get_by_role("region", name="Score")).to_be_visible()
+        expect(page.get_by_role("region", name="Score", exact=True)).to_be_visible()
         process.kill()
         process.wait()
         expect(page.get_by_text(NOT_ANSWERING)).to_be_visible()
-        expect(page.get_by_role("region", name="Score")).to_be_visible()  # what came before stays
+        expect(page.get_by_role("region", name="Score", exact=True)).to_be_visible()  # what came before stays
         page.get_by_role("link", name="Judges").click()  # a page whose script was not loaded yet
         expect(page.get_by_text(re.compile("This page broke"))).to_have_count(0)
     with serving(tmp_path / "runs", "--port", address.rpartition(":")[2]):
         expect(page.get_by_text(NOT_ANSWERING)).to_have_count(0)
         expect(page.get_by_role("heading", name="No experiment with judges yet")).to_be_visible()
         page.go_back()
-        expect(page.get_by_role("region", name="Score")).to_be_visible()
+        expect(page.get_by_role("region", name="Score", exact=True)).to_be_visible()
 
 
 def test_what_is_indexed_is_said_and_the_list_fills(open_page: Open, tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def _running(
     row = _row(
         record,
         stamp,
-        state=run_state("interrupted" if state.interrupted else "open", at_work=at_work),
+        state=run_state("open", at_work=at_work),  # it is not derived yet, whatever its journal says
         error=misnamed(record, state.started.run_id),
         unavailable=_unavailable(record, started.spec, evaluator),
         headline=Headline(n_attempted=journal.n_attempted),

@@ -16,11 +16,12 @@ RunState: TypeAlias = Literal["running", "complete", "interrupted", "damaged", "
 def run_state(in_journal: str, *, at_work: bool) -> RunState:
     """How a whole record's run stands, by the word of its journal (`JournalState.state`), which its manifest has too.
 
-    A journal that was left open says nothing of the process that wrote it; `at_work` does (`folder.is_at_work`).
+    A journal says nothing of the process that wrote it; `at_work` does (`folder.is_at_work`). One that was interrupted
+    runs until its process has finished what was under way, and derived what follows.
     """
     if in_journal == "complete":
         return "complete"
-    return "running" if in_journal == "open" and at_work else "interrupted"
+    return "running" if at_work else "interrupted"
 
 
 def last_sign(record: Record) -> float | None:

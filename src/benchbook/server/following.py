@@ -136,7 +136,7 @@ def _progress(found: FoundRun, so_far: RunSoFar, children: Children, *, is_read:
         seconds_left=None if left is None else round(left),
         last_fact_utc=so_far.last_at,
         may_cancel=children.has(run_id),
-        may_resume=state == "interrupted" and children.started(run_id),
+        may_resume=state == "interrupted" and children.started(run_id) and not children.has(run_id),
         resume_with=f"benchbook {so_far.command} --resume {run_id}",
         n_failed=so_far.n_failed,
         failed=so_far.failed,

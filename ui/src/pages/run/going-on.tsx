@@ -76,7 +76,7 @@ function Acts({ found, onDone }: { found: RunProgress; onDone: () => void }) {
     <div className="actions" role="status">
       {found.may_cancel && may && <button type="button" disabled={asked} onClick={() => act("POST /runs/{run_id}/cancel")}>Cancel this run</button>}
       {found.may_resume && may && <button type="button" className="primary" disabled={asked} onClick={() => act("POST /runs/{run_id}/resume")}>Resume this run</button>}
-      {found.state === "interrupted" && !(found.may_resume && may) && <p className="small">Go on with it where its record lies: <code><Inline text={found.resume_with} /></code></p>}
+      {found.state === "interrupted" && !found.may_cancel && !(found.may_resume && may) && <p className="small">Go on with it where its record lies: <code><Inline text={found.resume_with} /></code></p>}
       {found.may_cancel && may && <span className="small quiet">What is under way is finished; the record can be resumed.</span>}
       {wrong !== null && <Wrong error={wrong} />}
     </div>
