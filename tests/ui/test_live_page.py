@@ -19,6 +19,7 @@ from server.test_indexing import nobody_else_writes
 from server.test_live import serving
 from server.test_started_runs import CONFIG, Gate
 from server.test_states import at_work
+from ui.test_pages import violations
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
@@ -56,16 +57,18 @@ def test_a_run_is_started_watched_cancelled_and_gone_on_with(open_page: Open, tm
         expect(page.get_by_text("found an address that was not allowed")).to_be_visible()
         page.get_by_role("radio", name=re.compile("nightly.toml")).check()
         expect(page.get_by_text("8 samples: 16 calls")).to_be_visible()
+        assert violations(page) == []
         page.get_by_role("button", name="Start this run").click()
         progress = page.get_by_role("region", name="Progress")
         expect(progress).to_contain_text("3 of 8 samples")
         expect(progress).to_contain_text("n = 3 so far; not final")
         expect(progress.get_by_role("region", name="Latest samples").locator("tbody tr")).to_have_count(3)
-        expect(page.locator(".page-head .chip")).to_have_text("running")
+        expect(page.locator(".page-head .chip").first).to_have_text("running")
+        assert violations(page) == []
         progress.get_by_role("button", name="Cancel this run").click()
         gate.n = 1_000
         gate.goes_on.set()
-        expect(page.locator(".page-head .chip")).to_have_text("stopped, can be resumed")
+        expect(page.locator(".page-head .chip").first).to_have_text("stopped, can be resumed")
         progress.get_by_role("button", name="Resume this run").click()
         expect(page.get_by_role("region", name="Decision")).to_be_visible()
         expect(progress).to_have_count(0)
@@ -74,10 +77,10 @@ def test_a_run_is_started_watched_cancelled_and_gone_on_with(open_page: Open, tm
 def test_a_killed_run_is_said_to_be_stopped_by_itself(open_page: Open, tmp_path: Path) -> None:
     with at_work(tmp_path, 2) as (child, _), serving(tmp_path / "runs") as (address, _):
         page = open_page("/runs/run", at=address, faulty=True)
-        expect(page.locator(".page-head .chip")).to_have_text("running")
+        expect(page.locator(".page-head .chip").first).to_have_text("running")
         child.kill()
         child.wait()
-        expect(page.locator(".page-head .chip")).to_have_text("stopped, can be resumed")
+        expect(page.locator(".page-head .chip").first).to_have_text("stopped, can be resumed")
         expect(page.get_by_text("benchbook run --resume run")).to_be_visible()
         page.goto("/")
         expect(page.get_by_role("row", name=re.compile("run stopped, can be resumed"))).to_be_visible()

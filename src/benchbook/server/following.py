@@ -97,7 +97,7 @@ class Followed:
     def _drop(self, run_id: str) -> None:
         with self._lock:
             if (known := self._runs.pop(run_id, None)) is not None:
-                known[0].close()
+                _close(*known)
 
     def close(self) -> None:
         with self._lock:

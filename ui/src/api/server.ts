@@ -1,7 +1,7 @@
 /** Whether the server answers: known from every answer, and from asking it now and then. */
 
 import { outer } from "../base";
-import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useRef, useSyncExternalStore } from "react";
 
 interface Server {
   awaySince: number | null; // as Date.now() has it
@@ -36,8 +36,11 @@ export const useServer = (): Server => useSyncExternalStore(subscribe, () => now
 export function useReturn(ask: () => void): void {
   const { returns } = useServer();
   const again = useEffectEvent(ask);
+  const known = useRef(returns); // what was asked for later has been answered since
   useEffect(() => {
-    if (returns > 0) again();
+    if (returns === known.current) return;
+    known.current = returns;
+    again();
   }, [returns]);
 }
 
