@@ -15,7 +15,7 @@ import { contenders } from "./contenders";
 import { History } from "./history";
 import { Items } from "./items";
 import { Metadata } from "./leaves";
-import { SCORE } from "./metrics";
+import { isOfPair, SCORE } from "./metrics";
 import { RunsTogether } from "./runs-together";
 import { comparedRuns, heldRuns, LETTERS, MOST_SIDE_BY_SIDE } from "./state";
 import { MeasuredNotice, Scores } from "./summary";
@@ -95,7 +95,7 @@ export default function ComparePage() {
         </>
       )}
       {known !== null && runs.length > 1 && <Checkpoints runs={runs} contenders={all} held={b} found={found} option={option} />}
-      {runs.length > 1 && set.error === null && (metric === SCORE || option !== null) && <Items runs={runs} a={a} b={b} letters={letters} pair={pair} metric={metric === SCORE || !option?.by_items ? "" : metric} />}
+      {runs.length > 1 && set.error === null && (metric === SCORE || option !== null) && <Items runs={runs} a={a} b={b} letters={letters} pair={pair} metric={metric === SCORE || pair === null || !isOfPair(pair, metric) ? "" : metric} />}
       {runs.length > 2 && (runs.length <= MOST_SIDE_BY_SIDE ? <History runs={runs} /> : <p className="part quiet">The way of each item is shown over three to {MOST_SIDE_BY_SIDE} runs, which still have a column each: take some away to see it.</p>)}
     </>
   );
