@@ -33,6 +33,7 @@ def marked(catalog: Catalog, folder: Path) -> Catalog:
     change(marks, "b", add_tags=("best",))
     change(marks, "c", archived=True, add_tags=("best", "old"))
     change(marks, "gone", archived=True, add_tags=("best",))
+    marks.index()
     return catalog
 
 
@@ -118,6 +119,12 @@ def test_what_another_process_writes_is_indexed_before_it_is_asked_for(marked: C
             id="judges-and-probes",
         ),
         pytest.param({"candidate_cost_usd": "nan", "judges": [{"cost_usd": "1e999"}, 7]}, (None,) * 3, id="hostile"),
+        pytest.param(
+            {"total_tokens": -5, "candidate_cost_usd": "9999999",
+             "judges": [{"input_tokens": 10**30}, {"output_tokens": 3}]},
+            (None, 3, None),
+            id="beyond-belief",
+        ),
     ],
 )  # fmt: skip
 def test_what_a_run_took(content: dict[str, Any], expected: tuple[int | None, ...]) -> None:

@@ -30,9 +30,7 @@ class IndexedMarks:
 
     def change(self, run_ids: Collection[str], edit: Edit) -> dict[str, Marks]:
         """Change the marks of runs, and return them. Raises: OSError, with nothing changed; whatever `edit` raises."""
-        made = self._file.change(run_ids, edit)
-        self.index()
-        return made
+        return self._file.change(run_ids, edit)
 
     def index(self) -> None:
         """Bring the catalog up to date, for a list that goes by marks. Raises: BenchbookError."""

@@ -16,7 +16,8 @@ _DEPTH = 6
 _LONGEST_NAME = 300
 # What stands in this part of aggregates.json is called by its own name; elsewhere the part is named in front.
 _UNNAMED_PART = "aggregates"
-_IS_COST = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")  # decimal dollars
+_IS_COST = re.compile(r"[0-9]{1,6}(\.[0-9]{1,12})?")  # decimal dollars; whoever says more is not believed
+_MOST_TOKENS = 10**12  # the same of tokens: sums over all runs stay 64-bit integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +132,10 @@ def _tokens(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> 
     """The tokens of the model and its judges, as far as the record tells; None where it tells none."""
     names = ("total_tokens", "evaluator_input_tokens", "evaluator_output_tokens")
     nanos = (aggregates[name].nano for name in names if name in aggregates)
-    told = [nano // NANO for nano in nanos if nano is not None]
-    told += [one[name] for one in _judges(content) for name in _OF_JUDGES if isinstance(one.get(name), int)]
-    return sum(told) if told else None
+    told: list[Any] = [nano // NANO for nano in nanos if nano is not None]
+    told += [one.get(name) for one in _judges(content) for name in _OF_JUDGES]
+    counts = [one for one in told if isinstance(one, int) and 0 <= one <= _MOST_TOKENS]
+    return sum(counts) if counts else None
 
 
 def _cost_nano(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> int | None:

@@ -189,7 +189,7 @@ def _catalog_options(command: _Command) -> _Command:
 def catalog() -> None:
     """Index records in a database, for lists and leaderboards that stay quick.
 
-    Whatever is in the catalog is in a record too: it can be deleted and made again.
+    Whatever is in the catalog is in a record, or in the marks beside it: it can be deleted and made again.
     """
 
 
@@ -215,11 +215,13 @@ def refresh(runs: str, url: str | None, as_json: bool) -> None:
 
 def _fill(fill: Callable[..., Indexed], runs: str, url: str | None, *, as_json: bool) -> None:
     from benchbook.catalog.database import default_path, open_catalog
+    from benchbook.catalog.marks import IndexedMarks
 
     if not Path(runs).is_dir():
         raise UsageError(f"{runs}: there is no such folder of records")
     with open_catalog(url or default_path(runs)) as opened:
         found = fill(opened, runs)
+        IndexedMarks(Path(runs), opened)
         where = opened.where
     if as_json:
         print_json(found)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import structs
@@ -44,14 +45,19 @@ def run_csv(call: Request) -> Stream:
 def run_parquet(call: Request) -> Stream:
     import polars as pl
 
-    text = dict.fromkeys(_COLUMNS, pl.String)
-    numbers = {name: pl.Int64 for name in _COLUMNS if name.startswith("n_")}
-    reals = dict.fromkeys(("primary", "primary_low", "primary_high", "cost_usd"), pl.Float64)
-    schema: dict[str, Any] = text | numbers | reals | {"tags": pl.List(pl.String), "archived": pl.Boolean}
+    types = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, tuple: pl.List(pl.String)}
+    hints = get_type_hints(RunRow)
+    schema: dict[str, Any] = {name: types.get(_kind_of(hints[name]), pl.String) for name in _COLUMNS}
     frame = pl.DataFrame(list(chain.from_iterable(_parts(call))), schema=schema)
     file = tempfile.TemporaryFile(prefix="benchbook-runs-")  # noqa: SIM115 - closed when it was sent
     frame.write_parquet(file, compression="zstd")
     return file_stream(file, "runs.parquet", file.tell())
+
+
+def _kind_of(hint: Any) -> Any:
+    """The type of a field that is not null: `int` of `int | None`, `tuple` of `tuple[str, ...]`."""
+    kind = next((one for one in get_args(hint) if one is not NoneType), hint) if NoneType in get_args(hint) else hint
+    return get_origin(kind) or kind
 
 
 def _parts(call: Request) -> Iterator[list[dict[str, Any]]]:
@@ -59,7 +65,7 @@ def _parts(call: Request) -> Iterator[list[dict[str, Any]]]:
     after: str | None = None
     while True:
         page = listed(call.services, call.query, limit=MOST_ROWS, after=after)
-        rows = (msgspec.to_builtins(run_answer(call.services, row)) for row in page.runs)
+        rows = (msgspec.to_builtins(run_answer(call.services, row, with_loss=False)) for row in page.runs)
         yield [{name: row[name] for name in _COLUMNS} for row in rows]
         after = page.next_cursor
         if after is None:

@@ -185,7 +185,7 @@ def get_run(call: Request) -> RunRow:
     return run_answer(call.services, call.services.run(call.path["run_id"]).row)
 
 
-def run_answer(services: Services, row: IndexedRun) -> RunRow:
+def run_answer(services: Services, row: IndexedRun, *, with_loss: bool = True) -> RunRow:
     """A row of the catalog as an answer: numbers in place of billionths, marks, a few points of the loss."""
     values = {name: getattr(row, name) for name in RunRow.__struct_fields__ if hasattr(row, name)}
     marks = services.marks.of(row.run_id)
@@ -203,7 +203,7 @@ def run_answer(services: Services, row: IndexedRun) -> RunRow:
     last = last_sign(Record(services.settings.runs / row.record_path)) if row.state == "running" else None
     said["state_words"] = standing_words(row.state, quiet_s(last, time.time()))
     said["last_sign_utc"] = None if last is None else utc_now(last)
-    return RunRow(**values | numbers | said | marked | {"loss": _spark_line(services, row)})
+    return RunRow(**values | numbers | said | marked | {"loss": _spark_line(services, row) if with_loss else None})
 
 
 def listed(services: Services, question: RunsOrder, *, limit: int, **paging: Any) -> IndexedRunsPage:
