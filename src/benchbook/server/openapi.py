@@ -86,6 +86,9 @@ def _operation(operation: Operation, schema_of: dict[Any, Any], schemas: dict[st
         for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
     parameters += _query_parameters(schemas[operation.query.__name__])
+    if operation.if_match:
+        described = {"schema": {"type": "string", "maxLength": 1_000}, "description": "the etag of what was seen"}
+        parameters.append({"name": "If-Match", "in": "header", "required": False, **described})
     found: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,

@@ -126,6 +126,7 @@ class Operation:
     body: type[msgspec.Struct] | str | None = None
     scope: Scope | None = "read"
     heavy: bool = False
+    if_match: bool = False  # refused where what is there is no longer what the header If-Match names
     most_body_bytes: int = 1 << 20
     tag: str = "runs"
 

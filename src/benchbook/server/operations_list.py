@@ -159,7 +159,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="PATCH", path=f"{_API}/runs/{{run_id}}/marks", name="changeMarks",
         summary="Change a run's marks. To replace a name or a note, send If-Match.",
-        handler=marks.change_marks, body=MarksChange, answers=(types.MarksOfRun,), scope="label",
+        handler=marks.change_marks, body=MarksChange, answers=(types.MarksOfRun,), scope="label", if_match=True,
     ),
     Operation(
         method="POST", path=f"{_API}/marks", name="changeManyMarks",
@@ -169,7 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="PUT", path=f"{_API}/runs/{{run_id}}/tags", name="putTags",
         summary="Set a run's tags; with If-Match only where nobody changed its marks.",
-        handler=marks.put_tags, body=questions.TagsNew, answers=(types.Tags,), scope="label",
+        handler=marks.put_tags, body=questions.TagsNew, answers=(types.Tags,), scope="label", if_match=True,
     ),
     Operation(
         method="POST", path=f"{_API}/runs/{{run_id}}/verify", name="verifyRun",

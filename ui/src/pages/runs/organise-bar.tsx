@@ -14,11 +14,12 @@ interface Props {
   onChosen: (chosen: ReadonlySet<string>) => void;
   fitting: number; // how many runs the list has
   filters: Filters;
+  onChanged: () => void;
   onDone: () => void;
 }
 
 /** Many runs tagged or archived in one go. */
-export function OrganiseBar({ chosen, onChosen, fitting, filters, onDone }: Props) {
+export function OrganiseBar({ chosen, onChosen, fitting, filters, onChanged, onDone }: Props) {
   const [tag, setTag] = useState("");
   const [said, setSaid] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
@@ -28,7 +29,7 @@ export function OrganiseBar({ chosen, onChosen, fitting, filters, onDone }: Prop
     setError(null);
     what.then(setSaid, (reason: unknown) => setError(errorOf(reason))).finally(() => setBusy(false));
   };
-  const apply = (change: Omit<MarksOfRuns, "runs">, done: string) => work(changed([...chosen], change).then(() => `${done}: ${counted(chosen.size, "run")}.`));
+  const apply = (change: Omit<MarksOfRuns, "runs">, done: string) => work(changed([...chosen], change).then(() => (onChanged(), `${done}: ${counted(chosen.size, "run")}.`)));
   const name = tag.trim();
   const idle = busy || chosen.size === 0;
   return (

@@ -58,7 +58,7 @@ export function RunsPage() {
     <>
       <div className="page-head runs-head">
         <h1>Runs</h1>
-        {organising ? <OrganiseBar chosen={chosen} onChosen={setChosen} fitting={runs.count ?? 0} filters={filters} onDone={() => change({ organise: null }, { replace: true })} /> : <CompareBar picked={picked} why={why} />}
+        {organising ? <OrganiseBar chosen={chosen} onChosen={setChosen} fitting={runs.count ?? 0} filters={filters} onChanged={runs.again} onDone={() => change({ organise: null }, { replace: true })} /> : <CompareBar picked={picked} why={why} />}
         <div className="actions">
           <StartLink />
           {may && !organising && (
