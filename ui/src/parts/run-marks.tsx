@@ -30,9 +30,9 @@ export function RunMarks({ row, onChanged }: { row: RunRow; onChanged: () => voi
       <dd>{may && marks !== null ? <TextsEditor held={held} seen={marks} /> : <TextsShown {...shown} />}</dd>
       {may && marks !== null && (
         <>
-          <dt>Lists</dt>
+          <dt>Archived</dt>
           <dd>
-            {marks.archived ? "Archived: left out of lists. " : ""}
+            {marks.archived ? "yes: left out of lists of runs" : "no"}{" "}
             <button type="button" className="small" onClick={() => void held.change({ archived: !marks.archived })}>
               {marks.archived ? "Restore" : "Archive"}
             </button>
