@@ -126,6 +126,12 @@ def gate(
     )  # fmt: skip
 
 
+def frozen(one: CorrectedGate) -> Gate:
+    """The run's own gate, of a run without unscored samples."""
+    rule = Threshold(one.aggregate, one.direction, round(one.limit * 1e9))
+    return rule.gate(one.frozen, one.frozen, one.frozen, None)
+
+
 LATENCY = gate(5, 5, 5, 5, name="latency_e2e_p95_ms", direction="at_most", limit=10_000, source="run")
 
 
@@ -175,7 +181,16 @@ LATENCY = gate(5, 5, 5, 5, name="latency_e2e_p95_ms", direction="at_most", limit
     ],
 )  # fmt: skip
 def test_what_becomes_of_gates(gates: list[CorrectedGate], said: list[str]) -> None:
-    assert gate_sentences(gates) == said
+    assert gate_sentences([frozen(one) for one in gates], gates) == said
+
+
+def test_a_gate_that_is_sure_in_neither_view_comes_out_the_same() -> None:
+    corrected = gate(0.87, 0.86, 0.8, 0.9)
+    rule = Threshold("pass_rate", "at_least", 850_000_000)
+    assert gate_sentences([rule.gate(0.87, 0.8, 0.9, None)], [corrected]) == [
+        "As people would judge, the gate in which the judge has a say comes out the same."
+    ]
+    assert gate_sentences([rule.gate(0.87, 0.87, 0.87, None)], [corrected])[0].endswith("it holds, but not at worst.")
 
 
 def test_gates_without_a_judge_are_named() -> None:

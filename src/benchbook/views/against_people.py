@@ -98,12 +98,16 @@ def _lean(found: Estimate) -> str:
     return "kind" if found.low > 0 else "strict"
 
 
-def gate_sentences(gates: Sequence[CorrectedGate]) -> list[str]:
-    """The gates that come out otherwise as people would judge, or that none does, in a sentence."""
+def gate_sentences(frozen: Sequence[Gate], gates: Sequence[CorrectedGate]) -> list[str]:
+    """The gates that come out otherwise as people would judge, or that none does, in a sentence.
+
+    `frozen` are those of the run's own decision. A gate that holds for sure comes out otherwise where it only may.
+    """
+    by_name = {gate.aggregate: gate for gate in frozen}
     judged = [gate for gate in gates if gate.source != "run"]
+    changed = [gate for gate in judged if _is_changed(by_name[gate.aggregate], gate)]
     if not judged:
         return []
-    changed = [gate for gate in judged if gate_outcome(gate) != _as_judged(gate)]
     if len(changed) == 1:
         return [_changed(changed[0])]
     if changed:
@@ -113,6 +117,10 @@ def gate_sentences(gates: Sequence[CorrectedGate]) -> list[str]:
     if len(judged) > 1:
         which = f"{'both' if len(judged) == 2 else f'all {len(judged)}'} gates in which the judge has a say come"
     return [f"As people would judge, {which} out the same."]
+
+
+def _is_changed(frozen: Gate, gate: CorrectedGate) -> bool:
+    return frozen.holds != gate.holds or gate_state(frozen).tone != _gate_tone(gate)
 
 
 def _changed(gate: CorrectedGate) -> str:
@@ -180,7 +188,7 @@ def _differences(one: OnTrial, confidence: float) -> Spans:
 def _differences_about(who: str, confidence: float, n_left_out: int) -> str:
     found = (
         f"Right of 0 the {who} is kinder than people, left of it stricter. A slice is called so where its p, adjusted "
-        f"for all slices, is below {numbers.limit('rate', round(1 - confidence, 9))}."
+        f"for all slices, is at most {numbers.limit('rate', round(1 - confidence, 9))}."
     )
     return f"{found} {plural(n_left_out, 'slice')} that differ less stand in the table alone." if n_left_out else found
 

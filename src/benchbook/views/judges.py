@@ -106,8 +106,8 @@ def card_words(card: JudgeCard) -> CardWords:
 
 def card_sentences(card: JudgeCard) -> list[str]:
     """The card in sentences: the decision, what becomes of the gates, and how far judge and people agree."""
-    decision = card.calibration.corrected_decision
-    gates = [] if decision is None else gate_sentences(decision.gates)
+    frozen, decision = card.calibration.frozen_decision, card.calibration.corrected_decision
+    gates = [] if frozen is None or decision is None else gate_sentences(frozen.gates, decision.gates)
     return [_decision_sentence(card), *gates, *agreement_sentences(_trials(card))]
 
 

@@ -64,7 +64,8 @@ function Folded({ of }: { of: Crossed }) {
 
 /** One criterion: how often people gave a score and the judge gave one, and by how much they differ. */
 function Against({ of, said }: { of: Crossed; said: boolean }) {
-  const most = Math.max(...of.counts.flat(), 1);
+  const most = Math.max(...of.counts.flat());
+  if (most === 0) return null; // nobody has labelled it, which is said above
   return (
     <section className="card-section">
       <h3><Inline text={of.title} />: {of.who} against people</h3>

@@ -28,7 +28,7 @@ export function Splits({ id, judges, n, criteria }: Props) {
   const open = query.get("splits") === "open";
   if (n === 0) return null;
   return (
-    <details className="splits" open={open} onToggle={(event) => change({ splits: event.currentTarget.open ? "open" : null, split: null }, { replace: true })}>
+    <details className="splits" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && change({ splits: open ? null : "open", split: null }, { replace: true })}>
       <summary>What to look at first: {counted(n, "sample")} that the judges split on</summary>
       {open && <List id={id} judges={judges} n={n} criteria={criteria} />}
     </details>
