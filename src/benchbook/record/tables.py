@@ -231,6 +231,11 @@ def read_frames(path: Path) -> Iterator[polars.DataFrame]:
 
 def row_of_sample(path: Path, row_type: type[_Row], sample: int) -> _Row | None:
     """The row of a sample; None if the table has none. Raises: RecordError for a file that is not such a table."""
+    with reading_table(path):
+        table = ParquetFile(path)
+        if 0 <= sample < table.n_rows and table.rows(sample, 1, ["sample"])["sample"].to_list() == [sample]:
+            rows = table.rows(sample, 1, _known_columns(table.schema, row_type))  # most runs have all, in their order
+            return msgspec.json.decode(_json_lines(rows), type=ready(row_type))
     return next(rows_where(path, row_type, "sample", sample), None)
 
 
