@@ -149,7 +149,13 @@ class Asker:
         return sum(int((one / "schedstat").read_text(encoding="ascii").split()[0]) for one in threads) / 1e9
 
     def peak_mb(self) -> float:
-        found = re.search(r"VmHWM:\s+(\d+)", (self._process / "status").read_text(encoding="ascii"))
+        return self._memory_mb("VmHWM")
+
+    def resident_mb(self) -> float:
+        return self._memory_mb("VmRSS")
+
+    def _memory_mb(self, name: str) -> float:
+        found = re.search(rf"{name}:\s+(\d+)", (self._process / "status").read_text(encoding="ascii"))
         assert found is not None
         return round(int(found[1]) / 1024, 1)
 
@@ -282,8 +288,13 @@ def serving(folder: Path) -> Iterator[tuple[int, int]]:
         yield found
 
 
+def bare_serving(folder: Path) -> contextlib.AbstractContextManager[tuple[int, int]]:
+    return bare_process(_BARE, folder / "pages")
+
+
 @contextlib.contextmanager
-def bare_serving(folder: Path) -> Iterator[tuple[int, int]]:
+def bare_process(program: str, data: Path) -> Iterator[tuple[int, int]]:
+    """A bare server's process, which gets the path of what it sends, and its port."""
     with contextlib.closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -292,7 +303,7 @@ def bare_serving(folder: Path) -> Iterator[tuple[int, int]]:
         wait_for(port)
         return port
 
-    with process([sys.executable, "-c", _BARE, str(folder / "pages"), str(port)], waited) as found:
+    with process([sys.executable, "-c", program, str(data), str(port)], waited) as found:
         yield found
 
 
