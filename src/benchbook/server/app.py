@@ -328,7 +328,9 @@ class _Exchange:
         if len(data) >= LEAST_BYTES and not secret and goes_compressed(media, self.headers, more):
             pack = gzip_of or functools.partial(gzipped, data)
             data = pack() if len(data) < IN_THREAD_BYTES else await self._app.packed(pack)
-        if status != HTTPStatus.NOT_MODIFIED:
+        if status == HTTPStatus.NOT_MODIFIED:
+            more["vary"] = "accept-encoding"  # as what it stands for may have
+        else:
             more["content-length"] = str(len(data))
         await self._begin(more)
         self.n_bytes = 0 if self.method == "HEAD" else len(data)

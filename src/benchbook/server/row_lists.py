@@ -48,7 +48,7 @@ class RowList:
 
     @property
     def n_bytes(self) -> int:
-        return frame_bytes(self.frame) + _ORDERS_BYTES
+        return frame_bytes(self.frame) + min(_ORDERS_BYTES, _KEPT_ORDERS * _PLACE_BYTES * len(self.frame))
 
     def containing(self, text: str, columns: Sequence[str]) -> polars.Series:
         """True for each row in which one of these columns contains `text`. They are searched side by side, and where a

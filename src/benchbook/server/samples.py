@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars
 
 CUT = 400  # characters of a text in a list
+_AT_ONCE = 1_024  # rows that Python handles at once: others wait for them
 
 
 def list_samples(call: Request) -> SamplesPage:
@@ -92,7 +93,7 @@ def sample_lines(call: Request) -> Stream:
     call.is_of(found.state_id, "samples-ndjson")
     _, batches = _with_asked(call.services, found)
     encoder = msgspec.json.Encoder()
-    rows = (frame.to_dicts() for frame in batches)
+    rows = (part.to_dicts() for frame in batches for part in frame.iter_slices(_AT_ONCE))
     return Stream(map(encoder.encode_lines, rows), f"{found.row.record_path}-samples.ndjson")
 
 
