@@ -77,12 +77,13 @@ def test_memory_of_this_process() -> None:
 
 
 def test_who_set_the_allocators_options_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_RJEM_MALLOC_CONF", "mine")
-    give_freed_memory_back()
-    assert os.environ["_RJEM_MALLOC_CONF"] == "mine"
-    monkeypatch.delenv("_RJEM_MALLOC_CONF")
-    give_freed_memory_back()
-    assert "muzzy_decay_ms:0" in os.environ["_RJEM_MALLOC_CONF"]
+    ours = "background_thread:true,dirty_decay_ms:0,muzzy_decay_ms:0"
+    of_polars = "dirty_decay_ms:500,muzzy_decay_ms:1000"
+    for before, after in {"": ours, of_polars: ours, "a:1": f"{ours},a:1", f"{of_polars},a:1": f"{ours},a:1"}.items():
+        monkeypatch.setenv("_RJEM_MALLOC_CONF", before)
+        for _ in range(2):
+            give_freed_memory_back()
+            assert os.environ["_RJEM_MALLOC_CONF"] == after
 
 
 @pytest.mark.parametrize(
