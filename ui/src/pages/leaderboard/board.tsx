@@ -1,3 +1,4 @@
+import { MOST_RUNS } from "../compare/state";
 import { useMemo, useRef } from "react";
 import type { Apart, Leaderboard, Place, RankMeasure } from "../../api/types";
 import { counted, modelName } from "../../format";
@@ -14,7 +15,6 @@ import { BEST, REASONS } from "../../words";
 import { listed, ORDERS, type Entry } from "./entries";
 import { RankBar, rankInterval } from "./rank-bar";
 
-const MOST = 8; // runs that are compared at once
 const narrowColumns = (mean: string) => [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: mean, className: "number" }];
 const wideColumns = (mean: string) => [...narrowColumns(mean), { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
 const ignore = () => undefined; // all rows are at hand
@@ -30,10 +30,10 @@ export function Board({ board }: { board: Leaderboard }) {
   const chosen = query.getAll("pick");
   const measure = board.measures.find((one) => one.name === board.by);
   const mean = board.by === "score" ? "Score" : "Mean";
-  const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST) : chosen.filter((one) => one !== run) }, { replace: true });
+  const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST_RUNS) : chosen.filter((one) => one !== run) }, { replace: true });
   const selected = placeOf(query.get("at"));
   const at = selected === null ? undefined : found[selected]?.run;
-  useKeys({ "/": () => search.current?.focus(), x: () => at !== undefined && (chosen.includes(at) || chosen.length < MOST) && pick(at, !chosen.includes(at)) });
+  useKeys({ "/": () => search.current?.focus(), x: () => at !== undefined && (chosen.includes(at) || chosen.length < MOST_RUNS) && pick(at, !chosen.includes(at)) });
   return (
     <section className="board" aria-label="Ranks">
       <Best board={board} />
@@ -87,12 +87,12 @@ function Best({ board }: { board: Leaderboard }) {
 }
 
 function Chosen({ chosen, best, onClear }: { chosen: readonly string[]; best: readonly Place[]; onClear: () => void }) {
-  if (chosen.length === 0 && best.length >= 2 && best.length <= MOST) {
+  if (chosen.length === 0 && best.length >= 2 && best.length <= MOST_RUNS) {
     return <div className="actions"><Link to={compareAddress(best.map((place) => place.run))} className="button">Compare those that may be the best</Link></div>;
   }
   return (
     <div className="actions">
-      <span className="quiet" role="status">{chosen.length === 0 ? "Choose two to eight to compare." : `${chosen.length} chosen`}</span>
+      <span className="quiet" role="status">{chosen.length === 0 ? "Choose two or more to compare." : `${chosen.length} chosen`}</span>
       {chosen.length > 0 && <button type="button" className="plain" onClick={onClear}>Clear</button>}
       {chosen.length >= 2 && <Link to={compareAddress(chosen)} className="button primary">{`Compare ${chosen.length} runs`}</Link>}
     </div>
@@ -114,7 +114,7 @@ function Cells({ found, kind, n, narrow, chosen, onPick }: CellsProps) {
   return (
     <>
       <div role="gridcell">
-        <input type="checkbox" aria-label={`Compare ${found.run}`} checked={picked} disabled={!picked && chosen.length >= MOST} onChange={(event) => onPick(found.run, event.target.checked)} />
+        <input type="checkbox" aria-label={`Compare ${found.run}`} checked={picked} disabled={!picked && chosen.length >= MOST_RUNS} onChange={(event) => onPick(found.run, event.target.checked)} />
       </div>
       <div role="gridcell" className="number rank">{ranked === null ? NOTHING : count(ranked.rank)}</div>
       <div role="gridcell">

@@ -1,9 +1,10 @@
+import { MOST_RUNS } from "../compare/state";
 import { Link } from "../../parts/link";
 import { compareAddress, runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 import { visible } from "../../text/visible";
 import type { Picked } from "./use-picked";
-import { MOST_COMPARED } from "./why-not";
+
 
 /** The runs that are picked to be compared, and why another one can't be. */
 export function CompareBar({ picked, why }: { picked: Picked; why: string | null }) {
@@ -24,7 +25,7 @@ export function CompareBar({ picked, why }: { picked: Picked; why: string | null
         </ul>
       )}
       <span className="quiet small" role="status">
-        {why ?? (ids.length === 0 ? `Check 2 to ${MOST_COMPARED} runs to compare them.` : ids.length === 1 ? "Check one more to compare." : "")}
+        {why ?? (ids.length === 0 ? `Check 2 to ${MOST_RUNS} runs to compare them.` : ids.length === 1 ? "Check one more to compare." : "")}
       </span>
       <div className="actions">
         {ids.length > 0 && (
