@@ -37,6 +37,8 @@ export default function RunPage({ id }: { id: string }) {
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
   const scored = useResource(done && !isExperiment(row) ? address("/runs/{run_id}/criteria", { run_id: id }) : null);
   const criteria = scored.data?.criteria ?? [];
+  const asked = row !== null && isExperiment(row) ? [aggregates, manifest] : [aggregates, manifest, scored, ...(row?.spec ? [decision] : [])];
+  const coming = done && asked.some((one) => one.data === null && one.error === null);
   const log = logOf(manifest.data);
   const runs = [id];
 
@@ -44,7 +46,7 @@ export default function RunPage({ id }: { id: string }) {
   if (row === null) return <Loading what="the run" />;
   const protocol = isExperiment(row);
   return (
-    <article className="run">
+    <article className={`run${coming ? " coming-at-once" : ""}`}>
       <div className="page-head">
         <h1>
           <Inline text={row.name === "" ? row.run_id : row.name} />
