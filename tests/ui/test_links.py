@@ -64,6 +64,9 @@ def test_back_and_reload_lead_to_where_the_page_was(open_page: Open) -> None:
     comes(page, f"scrollY === {there}")
     page.reload()
     comes(page, f"scrollY === {there}")
+    page.go_forward()  # to a page that was never scrolled, from one that is
+    expect(page.get_by_role("heading", name="Leaderboard", level=1)).to_be_visible()
+    comes(page, "scrollY === 0")
 
 
 @pytest.mark.parametrize(

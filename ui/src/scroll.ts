@@ -1,4 +1,4 @@
-/** Where pages and lists are scrolled to: kept for each step of the browser's history, so that back and reload find it. */
+/** Where pages are scrolled to: kept for each step of the browser's history, so that back and reload find it. */
 
 import { isUnderWay } from "./api/under-way";
 
@@ -9,28 +9,32 @@ const LOOK_MS = 40;
 const QUIET_LOOKS = 3; // what has come may ask for more
 const HELD_MS = 5_000; // what has not come by then may move the page no more
 
-const positions = new Map<string, number>();
+const positions = new Map<string, number>(); // by step of the history
 let release: (() => void) | null = null;
 
 /** What a new step of the history is told apart by. */
 export const newStep = (): { step: string } => ({ step: Math.random().toString(36).slice(2) });
 
-const keyOf = (name: string): string => {
+function step(): string {
   const state: unknown = window.history.state;
-  return `${typeof state === "object" && state !== null && "step" in state ? String(state.step) : ""} ${name}`;
-};
-
-/** Remembers where something is scrolled to at this step. */
-export function keep(name: string, px: number): void {
-  positions.delete(keyOf(name)); // the newest stands last
-  positions.set(keyOf(name), px);
+  return typeof state === "object" && state !== null && "step" in state ? String(state.step) : "";
 }
 
-/** Where it was scrolled to when this step was left; null at a new one. */
-export const kept = (name: string): number | null => positions.get(keyOf(name)) ?? null;
+function keep(): void {
+  positions.delete(step()); // the newest stands last
+  positions.set(step(), window.scrollY);
+}
 
-/** Whether the page is on its way to where it was when this step was left. */
+/** Whether the page is kept somewhere while it comes. */
 export const isHeld = (): boolean => release !== null;
+
+/** Calls `act` at the first thing that the reader does; returns what ends the waiting for it. */
+function onceActed(act: () => void): () => void {
+  for (const name of ACTS) window.addEventListener(name, act, { capture: true, passive: true });
+  return () => {
+    for (const name of ACTS) window.removeEventListener(name, act, { capture: true });
+  };
+}
 
 /** Scrolls to where `wanted` says, again each time the page grows, until the reader does something. */
 export function hold(wanted: () => number): () => void {
@@ -42,14 +46,39 @@ export function hold(wanted: () => number): () => void {
   const end = () => {
     observer.disconnect();
     window.clearTimeout(timer);
-    for (const act of ACTS) window.removeEventListener(act, end, { capture: true });
+    forget();
     if (release === end) release = null;
   };
-  const timer = window.setTimeout(end, HELD_MS);
-  for (const act of ACTS) window.addEventListener(act, end, { capture: true, passive: true });
+  const leave = () => {
+    end();
+    keep();
+  };
+  const timer = window.setTimeout(leave, HELD_MS);
+  const forget = onceActed(leave);
   observer.observe(document.body);
   release = end;
   go();
+  return end;
+}
+
+/** Shows nothing of the page until all has come that it asked for, so that it is seen where it will be; then does `then`. */
+export function showOnceWhole(then: () => void): () => void {
+  const root = document.documentElement;
+  const began = performance.now();
+  let quiet = 0;
+  const end = () => {
+    window.clearInterval(timer);
+    forget();
+    root.classList.remove("arriving");
+  };
+  const timer = window.setInterval(() => {
+    quiet = isUnderWay() || document.querySelector("main .loading") !== null ? 0 : quiet + 1;
+    if (quiet < QUIET_LOOKS && performance.now() - began < HELD_MS) return;
+    end();
+    then();
+  }, LOOK_MS);
+  const forget = onceActed(end);
+  root.classList.add("arriving");
   return end;
 }
 
@@ -70,37 +99,16 @@ function store(): void {
   }
 }
 
-function restore(): void {
-  if (window.history.state === null) window.history.replaceState(newStep(), "");
-  const px = kept("page");
-  if (px !== null) hold(() => px);
-}
-
-/** Shows nothing of the page until all has come that it asked for, so that it is seen where it will be; then does `then`. */
-export function showOnceWhole(then: () => void): () => void {
-  const root = document.documentElement;
-  const began = performance.now();
-  let quiet = 0;
-  const end = () => {
-    window.clearInterval(timer);
-    root.classList.remove("arriving");
-  };
-  const timer = window.setInterval(() => {
-    quiet = isUnderWay() || document.querySelector("main .loading") !== null ? 0 : quiet + 1;
-    if (quiet < QUIET_LOOKS && performance.now() - began < HELD_MS) return;
-    end();
-    then();
-  }, LOOK_MS);
-  root.classList.add("arriving");
-  return end;
-}
-
 /** Begins to remember; once, before anything is drawn. */
 export function rememberScrolling(): void {
   window.history.scrollRestoration = "manual"; // the browser's own comes before there is anything to scroll
   recall();
-  window.addEventListener("scroll", () => release === null && keep("page", window.scrollY), { passive: true });
-  window.addEventListener("popstate", restore);
+  window.addEventListener("scroll", () => release === null && keep(), { passive: true });
+  window.addEventListener("popstate", () => {
+    if (window.history.state === null) window.history.replaceState(newStep(), ""); // a jump within the page
+    else hold(() => positions.get(step()) ?? 0);
+  });
   window.addEventListener("pagehide", store);
-  restore();
+  if (window.history.state === null) window.history.replaceState(newStep(), "");
+  else if (positions.has(step())) hold(() => positions.get(step()) ?? 0);
 }
