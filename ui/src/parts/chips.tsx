@@ -44,17 +44,6 @@ export function ModelName({ id }: { id: string | null | undefined }) {
   return <Inline text={modelName(id)} className="model" />;
 }
 
-/** Who judged a run: each judge of a panel, and of an experiment. */
-export function JudgedBy({ judges }: { judges: readonly string[] }) {
-  if (judges.length === 0) return null;
-  return (
-    <div className="small quiet">
-      judged by {judges.length > 1 && `${judges.length}: `}
-      <JudgeNames judges={judges} />
-    </div>
-  );
-}
-
 /** The names of all judges, one after the other. */
 export function JudgeNames({ judges }: { judges: readonly string[] }) {
   return judges.map((one, place) => (

@@ -3,7 +3,7 @@ import type { PlaceOfExpected, Segment } from "../api/types";
 import { count } from "../numbers";
 import { WITHIN } from "../words";
 import { markedPieces, type Quotes, type Span } from "./marks";
-import { cut, Pieces } from "./model-text";
+import { cut, Pieces, mayScroll } from "./model-text";
 import { lineEnds } from "./visible";
 
 const AROUND = 400; // characters of what is unmarked that stay around a mark, in a long text
@@ -30,7 +30,7 @@ export function AnswerText({ text, label, quotes, expected, changed, side, whole
   const pieces = useMemo(() => markedPieces(cut(text, shown), layers), [text, shown, layers]);
   if (text === "") return <p className="nothing">The text is empty.</p>;
   return (
-    <div className="model-text diff" dir="auto" role="group" aria-label={label} tabIndex={text.length > 600 ? 0 : undefined}>
+    <div className="model-text diff" dir="auto" role="group" aria-label={label} tabIndex={mayScroll(text) ? 0 : undefined}>
       {pieces.map((piece, place) => {
         const marks = piece.quotes;
         if (marks.length === 0) return <Unmarked key={place} text={piece.text} longest={whole ? shown : 8 * AROUND} />;
