@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from benchbook.comparison.contenders import rank_measures
+from benchbook.comparison.contenders import rank_metrics
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import leaderboard
 from benchbook.errors import UsageError
@@ -29,7 +29,7 @@ RUNS = [judged("a", [2] * 30, [0] * 30), judged("b", [1] * 20 + [2] * 9 + [None]
 
 def test_the_order_is_that_of_the_number_asked_for_in_its_own_unit() -> None:
     """Of accuracy one item has no score in b: both are ranked over the other 29."""
-    by = {name: leaderboard(RUNS, by=name) for name in ("score", "passing", "accuracy_score", "faithfulness_score")}
+    by = {name: leaderboard(RUNS, metric=name) for name in ("score", "passing", "accuracy_score", "faithfulness_score")}
     assert [[(one.run, one.score, one.rank) for one in found.places] for found in by.values()] == [
         [("a", 0.5, 1), ("b", 0.5, 1)],
         [("a", 1.0, 1), ("b", 0.3, 2)],
@@ -42,25 +42,25 @@ def test_the_order_is_that_of_the_number_asked_for_in_its_own_unit() -> None:
 
 
 def test_what_has_no_upper_end_is_no_number_to_rank_by() -> None:
-    names = [one.name for one in rank_measures(RUNS[0].columns)]
+    names = [one.name for one in rank_metrics(RUNS[0])]
     assert names == ["score", "passing", "accuracy_score", "faithfulness_score"]
     with pytest.raises(
-        UsageError, match="latency_e2e_ms: not a number that these runs can be ranked by; one of score, pa"
+        UsageError, match="latency_e2e_ms: no metric that these runs can be ranked by; expected score, pa"
     ):
-        leaderboard(RUNS, by="latency_e2e_ms")
+        leaderboard(RUNS, metric="latency_e2e_ms")
 
 
 def test_contained_answers_are_a_diagnosis_that_runs_can_be_ranked_by() -> None:
     said = ("yes", "it is yes", "no", "no")
     runs = [answers("a", *(answer(f"i{n}", one) for n, one in enumerate(said))),
             answers("b", *(answer(f"i{n}", "no") for n in range(4)))]  # fmt: skip
-    found = leaderboard(runs, by="contained")
+    found = leaderboard(runs, metric="contained")
     assert [(one.run, one.score) for one in found.places] == [("a", 0.5), ("b", 0.0)]
 
 
 def test_the_table_names_it() -> None:
-    found = with_titles(leaderboard(RUNS, by="accuracy_score"))
-    assert [one.title for one in found.measures] == [
+    found = with_titles(leaderboard(RUNS, metric="accuracy_score"))
+    assert [one.title for one in found.metrics] == [
         "Score",
         "Items that pass",
         "Accuracy, 0 to 2",

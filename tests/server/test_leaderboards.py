@@ -22,12 +22,12 @@ def test_a_run_whose_table_can_not_be_read_takes_the_board_from_no_other(writing
 
 def test_it_is_ranked_by_another_number_if_asked(api: Api) -> None:
     address = _board(api)
-    found = api.json(f"{address}&by=contained")
-    assert (found["by"], [one["title"] for one in found["measures"]]) == (
+    found = api.json(f"{address}&metric=contained")
+    assert (found["metric"], [one["title"] for one in found["metrics"]]) == (
         "contained", ["Score", "Answer in the text (diagnosis)"],
     )  # fmt: skip
-    status, detail = api.problem(f"{address}&by=%22%0d%0ax%3a%20y")
-    assert (status, "can be ranked by; one of score, contained" in detail) == (422, True)
+    status, detail = api.problem(f"{address}&metric=%22%0d%0ax%3a%20y")
+    assert (status, "can be ranked by; expected score, contained" in detail) == (422, True)
 
 
 def _board(api: Api) -> str:

@@ -101,14 +101,15 @@ def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
     assert min(told.count(word) for word in ("better", "worse", "not_told", "same")) > 3
 
 
-def test_several_tests_are_adjusted_together_over_all_pairs() -> None:
+def test_several_tests_are_adjusted_together() -> None:
+    """Scores, and what stands beside them, over all pairs; slices within their pair."""
     for found in every_set():
-        kinds: dict[str, list[Difference]] = {"score": [], "beside": [], "slices": []}
-        for pair in found.pairs:
-            kinds["score"].append(pair.score)
-            kinds["slices"] += [one.difference for one in pair.slices]
-            kinds["beside"] += [one for one, _ in differences(pair)][1 : -len(pair.slices) or None]
-        for together in kinds.values():
+        kinds: list[list[Difference]] = [[one.difference for one in pair.slices] for pair in found.pairs]
+        kinds.append([pair.score for pair in found.pairs])
+        kinds.append([
+            one for pair in found.pairs for one, _ in [*differences(pair)][1 : -len(pair.slices) or None]
+        ])  # fmt: skip
+        for together in kinds:
             assert {one.n_tests for one in together} <= {len(together)}
             assert {one.adjusted_by is None for one in together} <= {len(together) == 1}
 

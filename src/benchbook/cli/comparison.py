@@ -153,7 +153,10 @@ def clear(runs: str, as_json: bool) -> None:
 @click.argument("names", metavar="[RUN]...", nargs=-1, shell_complete=complete_run)
 @click.option("--evalset", help="An eval set's id or hash; by default the newest record's.")
 @click.option(
-    "--by", default="score", show_default=True, help="What is ranked: also passing, contained, or a criterion's score."
+    "--metric",
+    default="score",
+    show_default=True,
+    help="What is ranked: also passing, contained, or a criterion's score.",
 )
 @click.option(
     "--confidence",
@@ -165,7 +168,7 @@ def clear(runs: str, as_json: bool) -> None:
 @runs_option
 @json_option
 def leaderboard(
-    names: tuple[str, ...], evalset: str | None, by: str, confidence: float, runs: str, as_json: bool
+    names: tuple[str, ...], evalset: str | None, metric: str, confidence: float, runs: str, as_json: bool
 ) -> None:
     """Rank runs over one eval set, and say which can't be told from the best.
 
@@ -177,7 +180,7 @@ def leaderboard(
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
     found = ranking_of(
-        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, by=by, confidence=confidence
+        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, metric=metric, confidence=confidence
     )
     if as_json:
         print_json(found.found)

@@ -11,16 +11,12 @@ from benchbook.comparison.contenders import measured_by
 from benchbook.comparison.difference import Difference, Verdict
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import Leaderboard, leaderboard
-from benchbook.comparison.measures import SCORE, OwnNumber, in_nano, metrics_of, own_number
+from benchbook.comparison.measures import SCORE, OwnNumber, metrics_of, own_number
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import ComparedMetric
 from benchbook.text import did_you_mean
 
 if TYPE_CHECKING:
-    import polars
-
     from benchbook.comparison.compared import Comparison, ComparisonSet
-    from benchbook.statistics import Ranking
 
 _ASKED = ("item_id", "prompt", "expected", "context")
 SEVERAL_SETS = "the runs are not over one eval set under one evaluator"
@@ -142,11 +138,9 @@ def runs_by_metric(
     rows = tuple(_row(run, number, against.get(run.name)) for run, number in zip(runs, own, strict=True))
     if len({measured_by(run) for run in runs}) > 1:
         return RunsByMetric(metric=name, rows=rows, n_ranked=None, unranked=SEVERAL_SETS)
-    if metric == SCORE:
-        return _placed(rows, leaderboard(runs, confidence=confidence))
     if metric.highest is None:
         return RunsByMetric(metric=name, rows=rows, n_ranked=None, unranked=NO_UPPER_END)
-    return _ranked(rows, runs, metric, confidence)
+    return _placed(rows, leaderboard(runs, metric=name, confidence=confidence))
 
 
 def _whole(run: ComparedRun, name: str) -> OwnNumber:
@@ -172,7 +166,7 @@ def _placed(rows: Sequence[RunByMetric], board: Leaderboard) -> RunsByMetric:
     places = {place.run: place for place in board.places}
     apart = {one.run: one.reason for one in board.apart}
     return RunsByMetric(
-        metric=SCORE.name,
+        metric=board.metric,
         rows=tuple(
             msgspec.structs.replace(
                 row,
@@ -189,57 +183,3 @@ def _placed(rows: Sequence[RunByMetric], board: Leaderboard) -> RunsByMetric:
         n_ranked=board.n_items,
         unranked=None,
     )
-
-
-def _ranked(
-    rows: Sequence[RunByMetric], runs: Sequence[ComparedRun], metric: ComparedMetric, confidence: float
-) -> RunsByMetric:
-    """The ranks over the items for which every run has a value, those of one group together."""
-    table = _common_values(runs, metric)
-    ranking = _ranking(table, len(runs), metric, confidence)
-    found = {int(one.name): one for one in ranking.runs}
-    return RunsByMetric(
-        metric=metric.name,
-        rows=tuple(
-            msgspec.structs.replace(
-                row,
-                rank=found[place].rank,
-                rank_low=found[place].rank_low,
-                rank_high=found[place].rank_high,
-                among_best=found[place].among_best,
-            )
-            if place in found
-            else row
-            for place, row in enumerate(rows)
-        ),
-        n_ranked=len(table),
-        unranked=None,
-    )
-
-
-def _common_values(runs: Sequence[ComparedRun], metric: ComparedMetric) -> polars.DataFrame:
-    """`group`, and `0`, `1` … : each run's values from 0 to 1, of the items that all of them have."""
-    import polars as pl
-
-    column = metric.column if in_nano(metric) else metric.name
-    share = (pl.col(column).cast(pl.Float64) - metric.lowest) / ((metric.highest or 1.0) - metric.lowest)
-    found: polars.DataFrame | None = None
-    for place, run in enumerate(runs):
-        value = share if column in run.items.columns else pl.lit(None, pl.Float64)
-        items = run.items.select(*_ASKED, "group", value.alias(str(place))).drop_nulls(str(place))
-        if found is None:
-            found = items
-        else:
-            found = found.join(items.drop("group"), on=_ASKED, how="inner", nulls_equal=True, maintain_order="left")
-    assert found is not None  # noqa: S101 - a comparison has runs
-    return found
-
-
-def _ranking(table: polars.DataFrame, n_runs: int, metric: ComparedMetric, confidence: float) -> Ranking:
-    from benchbook.statistics import rank_runs
-
-    clusters = None
-    if table["group"].null_count() < len(table):  # an item without a group stands alone
-        clusters = [place if group is None else group for place, group in enumerate(table["group"])]
-    values = {str(place): table[str(place)].to_numpy() for place in range(n_runs)}
-    return rank_runs(values, clusters=clusters, higher_is_better=metric.higher_is_better, confidence=confidence)

@@ -8,71 +8,67 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from benchbook.comparison import measures
 from benchbook.comparison.items import ComparedRun
+from benchbook.comparison.measures import SCORE, in_nano, metrics_of
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import ComparedColumns, MetricKind
+from benchbook.evaluators.contract import ComparedMetric, MetricKind
 from benchbook.evaluators.exact import NANO, as_float, mean
-from benchbook.text import shorten
+from benchbook.text import did_you_mean, shorten
 
 if TYPE_CHECKING:
     import polars
 
 ASKED = ("item_id", "prompt", "expected", "context")
-SCORE, PASSING, CONTAINED = (one.name for one in (measures.SCORE, measures.PASSING, measures.CONTAINED))
 
 
-class RankMeasure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of each item that runs can be ranked by, the higher the better. It lies from `lowest` to `highest`:
-    what has no upper end, such as latency, can't be tested for all pairs of runs at once.
-
-    `title` is its name for people; views have it (`views.several_runs.with_titles`).
+class RankMetric(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric that runs can be ranked by. What has no upper end, such as latency, is none: all pairs of runs could not
+    be tested at once. `title` is its name for people, as views have it.
     """
 
     name: str
     kind: MetricKind
-    lowest: float = 0.0
-    highest: float = 1.0
+    lowest: float
+    highest: float
+    higher_is_better: bool
     title: str = ""
 
 
-def rank_measures(columns: ComparedColumns) -> tuple[RankMeasure, ...]:
-    """The measures that runs under an evaluator can be ranked by; its score first."""
-    found = [RankMeasure(name=SCORE, kind="score")]
-    if columns.is_graded:
-        found.append(RankMeasure(name=PASSING, kind="score"))
-    if columns.tells_containment:
-        found.append(RankMeasure(name=CONTAINED, kind="score"))
-    found += [
-        RankMeasure(name=one.name, kind=one.kind, lowest=one.lowest, highest=one.highest)
-        for one in columns.metrics
-        if one.highest is not None and one.higher_is_better
-    ]
-    return tuple(found)
+def rank_metrics(run: ComparedRun) -> tuple[RankMetric, ...]:
+    """The metrics that a run can be ranked by; its score first."""
+    return tuple(
+        RankMetric(
+            name=one.name, kind=one.kind, lowest=one.lowest, highest=one.highest, higher_is_better=one.higher_is_better
+        )
+        for one in metrics_of([run])
+        if one.highest is not None
+    )
 
 
-def rank_measure(columns: ComparedColumns, name: str) -> RankMeasure:
-    """The measure of that name. Raises: UsageError where an evaluator has none."""
-    known = rank_measures(columns)
-    for one in known:
-        if one.name == name:
-            return one
-    names = ", ".join(one.name for one in known)
-    raise UsageError(f"{shorten(name, 60)}: not a number that these runs can be ranked by; one of {names}")
+def rank_metric(run: ComparedRun, name: str) -> ComparedMetric:
+    """Raises: UsageError for a metric that the run can't be ranked by."""
+    every = (*metrics_of([run]), *run.columns.metrics)
+    known = {one.name: one for one in every if one.highest is not None}
+    if name not in known:
+        raise UsageError(
+            f"{shorten(name, 60)}: no metric that these runs can be ranked by{did_you_mean(name, known)}; expected "
+            f"{', '.join(known)}"
+        )
+    return known[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
     """`asked` has a row for each item with a score, what was asked and its `group`; `share_nano` what it is ranked by,
-    a share of the scale of `measure` in billionths. `score` is of the whole run, in the unit of the measure.
+    a share of the scale of `metric` in billionths. `score` is of the whole run, in the unit of the metric.
 
     `why_apart` says why the run has no place among the others; `note` what must be known of it where it has one.
     """
 
     name: str
     measured: tuple[str, str, str]
-    measure: RankMeasure
-    measures: tuple[RankMeasure, ...]  # that it could be ranked by
+    metric: ComparedMetric
+    metrics: tuple[RankMetric, ...]  # that it could be ranked by
     model: str | None
     evalset: str | None
     score: float | None
@@ -105,29 +101,29 @@ def measured_by(run: ComparedRun) -> tuple[str, str, str]:
     return run.spec, str(run.manifest.get("spec_sha256")), str(run.manifest.get("dataset_version_or_hash"))
 
 
-def contenders(runs: Iterable[ComparedRun], by: str = SCORE) -> Iterator[Contender]:
+def contenders(runs: Iterable[ComparedRun], metric: str = SCORE.name) -> Iterator[Contender]:
     """Each run as a contender: of one that is opened only when its turn comes, nothing else stays."""
     tables = AskedTables()
-    return (contender(run, tables, by) for run in runs)
+    return (contender(run, tables, metric) for run in runs)
 
 
-def contender(run: ComparedRun, tables: AskedTables, by: str = SCORE) -> Contender:
+def contender(run: ComparedRun, tables: AskedTables, metric: str = SCORE.name) -> Contender:
     """The run as a contender, with what it was asked out of `tables` where another was asked the same.
 
-    Raises: UsageError for a measure `by` that its evaluator does not have.
+    Raises: UsageError for a metric that it can't be ranked by.
     """
-    measure = rank_measure(run.columns, by)
-    shares = _shares(run, measure)
+    by = rank_metric(run, metric)
+    shares = _shares(run, by)
     lacking = run.unanswered
     score_nano = run.score_nano if by == SCORE else mean(int(shares["share_nano"].sum()), len(shares))
     return Contender(
         name=run.name,
         measured=measured_by(run),
-        measure=measure,
-        measures=rank_measures(run.columns),
+        metric=by,
+        metrics=rank_metrics(run),
         model=run.manifest.get("model_id"),
         evalset=run.manifest.get("dataset_id"),
-        score=on_scale(as_float(score_nano), measure),
+        score=on_scale(as_float(score_nano), by),
         why_apart=_why_apart(run, lacking.why if lacking.n_items else (), is_scored=score_nano is not None),
         note="; ".join(_notes(run, lacking.n_items, lacking.why, is_floor=score_nano == 0)) or None,
         n_unanswered=lacking.n_items,
@@ -136,27 +132,26 @@ def contender(run: ComparedRun, tables: AskedTables, by: str = SCORE) -> Contend
     )
 
 
-def _shares(run: ComparedRun, measure: RankMeasure) -> polars.DataFrame:
+def _shares(run: ComparedRun, metric: ComparedMetric) -> polars.DataFrame:
     """The items that have what runs are ranked by, with `share_nano`."""
     import polars as pl
 
+    if metric == SCORE:
+        share = pl.col(metric.column)
+    elif in_nano(metric):
+        share = pl.col(metric.column).cast(pl.Int64) * NANO
+    elif metric.name not in run.items.columns:
+        share = pl.lit(None, pl.Int64)
+    else:
+        of_scale = (pl.col(metric.name) - metric.lowest) / ((metric.highest or 1.0) - metric.lowest)
+        share = (of_scale * NANO).round().cast(pl.Int64)
     scored = run.items.filter(pl.col("n_scored") > 0)
-    match measure.name:
-        case "score":
-            share = pl.col("score_nano")
-        case "passing" | "contained":
-            share = pl.col("correct" if measure.name == PASSING else CONTAINED).cast(pl.Int64) * NANO
-        case name if name in scored.columns:
-            of_scale = (pl.col(name) - measure.lowest) / (measure.highest - measure.lowest)
-            share = (of_scale * NANO).round().cast(pl.Int64)
-        case _:
-            share = pl.lit(None, pl.Int64)
     return scored.select(*ASKED, "group", share_nano=share).drop_nulls("share_nano")
 
 
-def on_scale(share: float | None, measure: RankMeasure) -> float | None:
-    """A share of a measure's scale in its own unit."""
-    return None if share is None else round(measure.lowest + share * (measure.highest - measure.lowest), 9)
+def on_scale(share: float | None, metric: ComparedMetric) -> float | None:
+    """A share of a metric's scale in its own unit."""
+    return None if share is None else round(metric.lowest + share * ((metric.highest or 1.0) - metric.lowest), 9)
 
 
 def _why_apart(run: ComparedRun, unanswered_why: Sequence[str], *, is_scored: bool) -> str | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from benchbook.comparison.contenders import ASKED, SCORE, Contender, RankMeasure, contenders, on_scale, rows_in_common
+from benchbook.comparison.contenders import ASKED, Contender, RankMetric, contenders, on_scale, rows_in_common
 from benchbook.comparison.items import GROUPINGS, ComparedRun
+from benchbook.comparison.measures import SCORE
 from benchbook.errors import UsageError
 from benchbook.evaluators.exact import NANO, as_float, mean
 
@@ -143,7 +144,7 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     """Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
-    runs are in `places`, from the best on, or `apart`. They are ranked `by` their score, or by another of `measures`.
+    runs are in `places`, from the best on, or `apart`. They are ranked by `metric`, one of `metrics`.
 
     Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
     """
@@ -158,20 +159,20 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[Place, ...]
     apart: tuple[Apart, ...] = ()
     best: BestIs | None = None
-    by: str = SCORE
-    measures: tuple[RankMeasure, ...] = ()
+    metric: str = SCORE.name
+    metrics: tuple[RankMetric, ...] = ()
     n_clusters: int | None = None
     reason: str | None = None
     warnings: tuple[str, ...] = ()
 
 
-def leaderboard(runs: Iterable[ComparedRun], *, by: str = SCORE, confidence: float = 0.95) -> Leaderboard:
-    """Rank runs by their mean score over the same items, or `by` another measure; items of one group vary together.
+def leaderboard(runs: Iterable[ComparedRun], *, metric: str = SCORE.name, confidence: float = 0.95) -> Leaderboard:
+    """Rank runs by their mean score over the same items, or by another metric; items of one group vary together.
 
-    Raises: UsageError without runs, where they are over several eval sets or under several scorers, and for a measure
-    that they don't have.
+    Raises: UsageError without runs, where they are over several eval sets or under several scorers, and for a metric
+    that they can't be ranked by.
     """
-    return board(contenders(runs, by), confidence=confidence)
+    return board(contenders(runs, metric), confidence=confidence)
 
 
 def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leaderboard:
@@ -191,6 +192,7 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
     ranking = rank_runs(
         {str(place): one / NANO for place, one in enumerate(shares)},
         clusters=_clusters(ranked[0].asked["group"][rows[0]]) if ranked else None,
+        higher_is_better=every[0].metric.higher_is_better,
         confidence=confidence,
     )
     n_best = sum(one.among_best for one in ranking.runs)
@@ -214,8 +216,8 @@ def board(contenders: Iterable[Contender], *, confidence: float = 0.95) -> Leade
         apart=tuple(Apart(run=run.name, model=run.model, score=run.score, reason=why) for run, why in apart),
         places=places,
         best=_best_of(places),
-        by=every[0].measure.name,
-        measures=every[0].measures,
+        metric=every[0].metric.name,
+        metrics=every[0].metrics,
     )
 
 
@@ -242,7 +244,7 @@ def _place(run: Contender, found: RankedRun, share_nano: Any, standing: RankStan
     return Place(
         run=run.name,
         model=run.model,
-        score=on_scale(as_float(mean(int(share_nano.sum()), len(share_nano))), run.measure),
+        score=on_scale(as_float(mean(int(share_nano.sum()), len(share_nano))), run.metric),
         rank=found.rank,
         rank_low=found.rank_low,
         rank_high=found.rank_high,

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 def leaderboard(
     *run: AnyRun,
     evalset: str | None = None,
-    by: str = "score",
+    metric: str = "score",
     confidence: float = 0.95,
     runs: str | Path = "runs",
 ) -> RunRanking:
     """Rank runs over one eval set, and say which can't be told from the best, as `benchbook leaderboard` does.
 
     Without a `run`, all finished records in the folder `runs` that are on the newest one's eval set, or on `evalset`,
-    an id or a hash. `by` names what runs are ranked by: `score`, `passing`, `contained`, or a criterion such as
+    an id or a hash. `metric` is what runs are ranked by: `score`, `passing`, `contained`, or a criterion such as
     `accuracy_score`. `confidence` is of rank intervals, and of the set that holds the best run.
 
-    Raises: UsageError where there is no such record or measure, and for runs that can't be ranked together;
+    Raises: UsageError where there is no such record or metric, and for runs that can't be ranked together;
         RecordError.
     """
     if run and evalset:
         raise UsageError("evalset: chooses among a folder's records; leave it out, or the runs")
     records = [record_of(one, runs) for one in run] or None
-    return ranking_of(records, runs, evalset=evalset, by=by, confidence=confidence)
+    return ranking_of(records, runs, evalset=evalset, metric=metric, confidence=confidence)
 
 
 leaderboard_async = in_thread(leaderboard)
@@ -51,23 +51,23 @@ def ranking_of(
     runs: str | Path,
     *,
     evalset: str | None = None,
-    by: str = "score",
+    metric: str = "score",
     confidence: float = 0.95,
 ) -> RunRanking:
     """As `leaderboard`, for records that are open already; without any, for those of the folder."""
     if named:
-        return RunRanking(_ranked(named, by, confidence))
+        return RunRanking(_ranked(named, metric, confidence))
     looked = looked_over(runs)
     records, n_others = on_one_evalset(looked, runs, evalset)
     left_out = [f"Damaged: {one.record.run_id}: {one.damaged}" for one in looked if one.damaged is not None]
     left_out += [f"Misnamed: {one.misnamed}" for one in looked if one.misnamed is not None]
-    return RunRanking(_ranked(records, by, confidence), n_others, tuple(left_out))
+    return RunRanking(_ranked(records, metric, confidence), n_others, tuple(left_out))
 
 
-def _ranked(records: list[Record], by: str, confidence: float) -> Leaderboard:
+def _ranked(records: list[Record], metric: str, confidence: float) -> Leaderboard:
     from benchbook.views.several_runs import with_titles
 
-    return with_titles(ranked(map(ranked_run, records), by=by, confidence=confidence))
+    return with_titles(ranked(map(ranked_run, records), metric=metric, confidence=confidence))
 
 
 class RunRanking:

@@ -62,13 +62,13 @@ def get_leaderboard(call: Request) -> Leaderboard:
         raise ProblemError(HTTPStatus.NOT_FOUND, "no complete run on this eval set has a number to be ranked by")
     # A row says of what state it is: whatever changes in a record changes one of the two hashes.
     states = [f"{row.run_id} {row.state} {row.manifest_sha256} {row.journal_sha256} {row.error}" for row in rows]
-    asked = (question.by, str(question.confidence), *states)
+    asked = (question.metric, str(question.confidence), *states)
     key = hashlib.sha256("\n".join(asked).encode("utf-8", "surrogatepass")).hexdigest()
     call.is_of(key[:32])
 
     def make() -> Leaderboard:
         unreadable: list[Apart] = []
-        ranked = board(_contenders(services, whole, question.by, unreadable), confidence=question.confidence)
+        ranked = board(_contenders(services, whole, question.metric, unreadable), confidence=question.confidence)
         apart = (*ranked.apart, *unreadable, *map(_apart, _others(rows, whole)))
         return msgspec.structs.replace(with_titles(ranked), apart=apart)
 
@@ -76,7 +76,7 @@ def get_leaderboard(call: Request) -> Leaderboard:
 
 
 def _contenders(
-    services: Services, rows: Sequence[IndexedRun], by: str, unreadable: list[Apart]
+    services: Services, rows: Sequence[IndexedRun], metric: str, unreadable: list[Apart]
 ) -> Iterator[Contender]:
     """The runs. Small ones are kept as long as there is room, so that one that is new is all that has to be read."""
     n_items = max(row.n_items or 0 for row in rows)
@@ -86,9 +86,9 @@ def _contenders(
         tables = services.kept.get(name, AskedTables, lambda _: n_items * _BYTES_ASKED)
     for row in rows:
         found = services.found(row)
-        make = partial(_contender, found, tables, by)
+        make = partial(_contender, found, tables, metric)
         try:
-            yield make() if n_items > _MOST_KEPT else services.kept.get(("contender", by, found.name), make, _size)
+            yield make() if n_items > _MOST_KEPT else services.kept.get(("contender", metric, found.name), make, _size)
         except RecordError as error:
             words = inside(found.record, str(error))
             unreadable.append(Apart(run=storable(row.run_id), model=row.model_id, score=None, reason=words))
@@ -98,8 +98,8 @@ def _size(found: Contender) -> int:
     return found.n_bytes
 
 
-def _contender(found: FoundRun, tables: AskedTables, by: str) -> Contender:
-    return contender(replace(ranked_run(found.record), name=storable(found.row.run_id)), tables, by)
+def _contender(found: FoundRun, tables: AskedTables, metric: str) -> Contender:
+    return contender(replace(ranked_run(found.record), name=storable(found.row.run_id)), tables, metric)
 
 
 def _others(rows: Sequence[IndexedRun], whole: Sequence[IndexedRun]) -> Iterator[IndexedRun]:

@@ -256,7 +256,7 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
     dataset: Word  # its id, or the hash of its bytes
     spec: Word = SCORE_SPEC
     spec_sha256: Word | None = None  # where several evaluators have that name
-    by: Word = "score"  # or another of the answer's `measures`
+    metric: Word = SCORE.name  # or another of the answer's `metrics`
     confidence: Confidence = 0.95
 
 

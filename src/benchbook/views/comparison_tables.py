@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbook.comparison.compared import Change, Comparison, ComparisonSet
-from benchbook.comparison.contenders import RankMeasure
+from benchbook.comparison.contenders import RankMetric
 from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import UnansweredItems
 from benchbook.comparison.leaderboard import History, HistoryName
@@ -260,7 +260,7 @@ _METRIC_WORDS: dict[str, str] = {
 }  # fmt: skip
 
 
-def metric_word(one: ComparedMetric | RankMeasure) -> str:
+def metric_word(one: ComparedMetric | RankMetric) -> str:
     """A metric's name at the head of its row: `Accuracy, 0 to 2`."""
     if (word := _METRIC_WORDS.get(one.name)) is not None:
         return word

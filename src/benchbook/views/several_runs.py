@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.comparison.contenders import SCORE, RankMeasure
 from benchbook.comparison.experiment import ExperimentPlan, NamedExperiment
 from benchbook.comparison.items_needed import ItemsNeeded
 from benchbook.comparison.leaderboard import Leaderboard
@@ -46,13 +45,13 @@ _RANK_TESTS = {
 
 def leaderboard_table(found: Leaderboard) -> Table:
     """All runs: those that are ranked from best to worst, then the others, each with what its rank says."""
-    measure = next((one for one in found.measures if one.name == found.by), RankMeasure(name=SCORE, kind="score"))
+    metric = next(one for one in found.metrics if one.name == found.metric)
     rows: list[Sequence[Cell]] = [
         (
             one.rank,
             shorten(one.run, 80),
             shorten(one.model or numbers.DASH, 40),
-            Value(measure.kind, one.score),
+            Value(metric.kind, one.score),
             None if one.rank_low is None else f"{one.rank_low:,} to {one.rank_high:,}",
             one.p_against_best,
             shorten(rank_words(one), _STANDING),
@@ -60,12 +59,12 @@ def leaderboard_table(found: Leaderboard) -> Table:
         for one in found.places
     ]
     rows += [
-        (None, shorten(one.run, 80), shorten(one.model or numbers.DASH, 40), Value(measure.kind, one.score), None, None,
+        (None, shorten(one.run, 80), shorten(one.model or numbers.DASH, 40), Value(metric.kind, one.score), None, None,
          shorten(rank_words(one), _STANDING))
         for one in found.apart
     ]  # fmt: skip
     columns: Columns = {
-        "Rank": "count", "Run": "text", "Model": "text", metric_word(measure): measure.kind,
+        "Rank": "count", "Run": "text", "Model": "text", metric_word(metric): metric.kind,
         f"Rank, {numbers.limit('rate', found.confidence)} sure": "number", "p against best": "p", "Is": "text",
     }  # fmt: skip
     runs = plural(len(found.places), "run")
@@ -74,8 +73,8 @@ def leaderboard_table(found: Leaderboard) -> Table:
 
 def with_titles(found: Leaderboard) -> Leaderboard:
     """The leaderboard, with the names for people of what its runs could be ranked by."""
-    named = tuple(msgspec.structs.replace(one, title=metric_word(one)) for one in found.measures)
-    return msgspec.structs.replace(found, measures=named)
+    named = tuple(msgspec.structs.replace(one, title=metric_word(one)) for one in found.metrics)
+    return msgspec.structs.replace(found, metrics=named)
 
 
 def leaderboard_notes(found: Leaderboard) -> Iterator[str]:

@@ -1519,7 +1519,7 @@ export interface LatestSample {
 
 /**
  * Places over the `n_items` items that every ranked run has a score for; `n_left_out` others are not counted. All
- * runs are in `places`, from the best on, or `apart`. They are ranked `by` their score, or by another of `measures`.
+ * runs are in `places`, from the best on, or `apart`. They are ranked by `metric`, one of `metrics`.
  *
  * Rank intervals hold all at once with `confidence`: `method` says by which test of all `n_pairs` pairs of runs.
  */
@@ -1534,8 +1534,8 @@ export interface Leaderboard {
   places: Place[];
   apart: Apart[];
   best: "none" | "not_told" | "one" | "several" | null;
-  by: string;
-  measures: RankMeasure[];
+  metric: string;
+  metrics: RankMetric[];
   n_clusters: number | null;
   reason: string | null;
   warnings: string[];
@@ -2027,16 +2027,15 @@ export interface QuoteWords {
 }
 
 /**
- * A number of each item that runs can be ranked by, the higher the better. It lies from `lowest` to `highest`:
- * what has no upper end, such as latency, can't be tested for all pairs of runs at once.
- *
- * `title` is its name for people; views have it (`views.several_runs.with_titles`).
+ * A metric that runs can be ranked by. What has no upper end, such as latency, is none: all pairs of runs could not
+ * be tested at once. `title` is its name for people, as views have it.
  */
-export interface RankMeasure {
+export interface RankMetric {
   name: string;
   kind: "count" | "grade" | "ms" | "rate" | "ratio" | "score" | "tokens" | "usd";
   lowest: number;
   highest: number;
+  higher_is_better: boolean;
   title: string;
 }
 
@@ -2829,7 +2828,7 @@ export interface Gets {
   "/comparisons/history/summary": { takes: "run" | "by"; answers: HistorySummary };
   "/evalsets": { takes: never; answers: EvalSetList };
   "/evaluators": { takes: never; answers: EvaluatorList };
-  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "by" | "confidence"; answers: Leaderboard };
+  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "metric" | "confidence"; answers: Leaderboard };
   "/judges": { takes: never; answers: ExperimentList };
   "/judges/{run_id}": { takes: never; answers: JudgesAnswer };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };

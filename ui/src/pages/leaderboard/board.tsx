@@ -1,6 +1,6 @@
 import { MOST_RUNS } from "../compare/state";
 import { useMemo, useRef } from "react";
-import type { Apart, Leaderboard, Place, RankMeasure } from "../../api/types";
+import type { Apart, Leaderboard, Place, RankMetric } from "../../api/types";
 import { counted, modelName } from "../../format";
 import { count, limit, NOTHING, pValue, sentence, show } from "../../numbers";
 import { Choice, SearchField } from "../../parts/fields";
@@ -28,8 +28,8 @@ export function Board({ board }: { board: Leaderboard }) {
   const order = ORDERS.some((one) => one.value === query.get("order")) ? query.get("order")! : "";
   const found = useMemo(() => listed(board, text, order), [board, text, order]);
   const chosen = query.getAll("pick");
-  const measure = board.measures.find((one) => one.name === board.by);
-  const mean = board.by === "score" ? "Score" : "Mean";
+  const metric = board.metrics.find((one) => one.name === board.metric);
+  const mean = board.metric === "score" ? "Score" : "Mean";
   const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST_RUNS) : chosen.filter((one) => one !== run) }, { replace: true });
   const selected = placeOf(query.get("at"));
   const at = selected === null ? undefined : found[selected]?.run;
@@ -43,7 +43,7 @@ export function Board({ board }: { board: Leaderboard }) {
       </p>
       <form className="filters" role="search" aria-label="Leaderboard" onSubmit={(event) => event.preventDefault()}>
         <SearchField label="Search (press /)" inputRef={search} value={text} placeholder="run, model" onChange={(wanted) => change({ text: wanted, at: null }, { replace: true })} />
-        {board.measures.length > 1 && <Choice label="Ranked by" value={board.by} options={board.measures.map((one) => ({ value: one.name, text: one.title }))} onChange={(by) => change({ by: by === "score" ? null : by, at: null })} />}
+        {board.metrics.length > 1 && <Choice label="Ranked by" value={board.metric} options={board.metrics.map((one) => ({ value: one.name, text: one.title }))} onChange={(name) => change({ metric: name === "score" ? null : name, at: null })} />}
         <Choice label="Order" value={order} options={ORDERS} onChange={(by) => change({ order: by, at: null })} />
         <Chosen chosen={chosen} best={board.places.filter((place) => place.among_best)} onClear={() => change({ pick: null }, { replace: true })} />
       </form>
@@ -62,7 +62,7 @@ export function Board({ board }: { board: Leaderboard }) {
           onSelect={(row) => change({ at: String(row) }, { replace: true })}
           onOpen={(row) => navigate(runAddress(found[row]!.run))}
           onShown={ignore}
-          row={(row) => <Cells found={found[row]!} kind={measure?.kind ?? "score"} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
+          row={(row) => <Cells found={found[row]!} kind={metric?.kind ?? "score"} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
         />
       )}
     </section>
@@ -101,7 +101,7 @@ function Chosen({ chosen, best, onClear }: { chosen: readonly string[]; best: re
 
 interface CellsProps {
   found: Entry;
-  kind: RankMeasure["kind"];
+  kind: RankMetric["kind"];
   n: number;
   narrow: boolean;
   chosen: readonly string[];

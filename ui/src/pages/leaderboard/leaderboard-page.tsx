@@ -23,7 +23,7 @@ export default function LeaderboardPage() {
   useEffect(() => {
     if (evalSet === null && first !== undefined) change({ eval_set: first.dataset_sha256, spec: first.spec, spec_sha256: first.spec_sha256 }, { replace: true });
   }, [evalSet, first, change]);
-  const board = useResource(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec, spec_sha256: sha256, by: query.get("by") }));
+  const board = useResource(evalSet === null || spec === null ? null : address("/leaderboards", { dataset: evalSet, spec, spec_sha256: sha256, metric: query.get("metric") }));
   const runs = useResource(evalSet === null || spec === null ? null : address("/runs", { eval_set: evalSet, spec, spec_sha256: sha256, sort: "started", order: "asc", limit: 200 }));
 
   if (sets.error !== null) return <Failed error={sets.error} again={sets.again} what="list of eval sets" />;
@@ -42,7 +42,7 @@ export default function LeaderboardPage() {
       <div className="filters">
         <Choice label="Eval set and evaluator" value={options.find((one) => one.value.startsWith(chosen))?.value ?? chosen} options={options} onChange={(found) => {
           const [dataset, name, hash] = found.split(" ");
-          change({ eval_set: dataset!, spec: name!, spec_sha256: hash!, by: null, at: null, pick: null });
+          change({ eval_set: dataset!, spec: name!, spec_sha256: hash!, metric: null, at: null, pick: null });
         }} />
       </div>
       {board.error !== null && <Failed error={board.error} again={board.again} what="leaderboard" />}
