@@ -492,6 +492,7 @@ ELSEWHERE = {
     "server/starting.py": "a copy of a record's input, by `write_file`",
     "server/child.py": "the log of a run that was started; its record is what counts",
     "server/running.py": "makes the folder of records, and no file",
+    "server/site/writing.py": "a new folder, in which site.json comes last; nothing in it can't be made again",
     "server/comparison_downloads.py": "a temporary file, which has no name",
     "server/run_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",

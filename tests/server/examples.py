@@ -9,7 +9,9 @@ import json
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -33,6 +35,13 @@ BY_NAME = {one.name: one for one in OPERATIONS}
 BOOK = "people"
 OF_RUBRIC = "the hash of its eval set"
 NOBODY = "http://127.0.0.1:9/v1"  # whom the run that is started asks, and is cancelled
+CONFIG = "judged.toml"
+SETTINGS = f"""evalset = "items.jsonl"
+model = "openai/m@1"
+model_base_url = "{NOBODY}"
+judge = "openai/j@1"
+judge_base_url = "{NOBODY}"
+"""
 PAIR = {"run": ["a", "b"]}
 THREE = {"run": ["a", "b", "c"]}
 ITEMS = [{"id": f"q{number}", "prompt": f"{number} + 1 = ?", "expected_answer": str(number + 1)} for number in (1, 2)]
@@ -50,14 +59,22 @@ class Ask(NamedTuple):
 # In this order: what is written is read afterwards.
 ASKS = (
     Ask("listRuns", {"limit": 1, "sort": "score"}),
+    Ask("downloadRuns"), Ask("downloadRunsCsv"), Ask("downloadRunsParquet"), Ask("getTotals"), Ask("getFilters"),
     *(Ask("getRun", {"run_id": run}, of=of) for run, of in (("rubric", "rubric"), ("experiment", "experiment"))),
     *(Ask(name, {"run_id": run}, of=of) for name in ("getManifest", "getAggregates")
       for run, of in (("rubric", "rubric"), ("a", "answers"), ("experiment", "experiment"))),
     *(Ask("getDecision", {"run_id": run}, of=of) for run, of in (("rubric", "gates"), ("a", "verdict"))),
     Ask("getCriteria", {"run_id": "rubric"}),
+    Ask("getSlices", {"run_id": "a"}),
     Ask("getPanel", {"run_id": "panel"}),
+    Ask("listSplits", {"run_id": "panel", "limit": 1}),
+    Ask("changeMarks", {"run_id": "a"}, {"add_tags": ["checked"], "archived": False}),
+    Ask("changeManyMarks", {}, {"runs": ["a", "b"], "add_tags": ["release"]}),
+    Ask("getMarks", {"run_id": "a"}),
     Ask("putTags", {"run_id": "a"}, {"tags": ["release", "checked"]}),
     Ask("verifyRun", {"run_id": "a"}),
+    Ask("beginVerification", {"run_id": "a"}),
+    Ask("getVerification", {"run_id": "a"}),
     Ask("listSamples", {"run_id": "rubric", "outcome": "passed", "limit": 1}),
     Ask("getSample", {"run_id": "rubric", "sample": 0}),
     Ask("downloadSamples", {"run_id": "a"}),
@@ -76,10 +93,12 @@ ASKS = (
     Ask("dropSubmission", {"run_id": "dropped"}),
     Ask("getTrainingMetrics", {"run_id": "a", "name": ["loss"]}),
     Ask("getCurve", {"run_id": "a", "metric": "loss"}),
+    Ask("listRunsToCompare", THREE),
     Ask("comparePair", PAIR),
     Ask("compareSet", THREE),
     Ask("listComparedItems", {**PAIR, "limit": 1}),
     Ask("getComparedItem", {"position": 0, **PAIR}),
+    Ask("summarizeComparedItems", PAIR),
     Ask("downloadComparedItems", PAIR),
     Ask("downloadComparedItemsCsv", PAIR),
     Ask("downloadComparedItemsParquet", PAIR),
@@ -102,12 +121,17 @@ ASKS = (
     Ask("listDisputes", {"book": BOOK}),
     Ask("getCalibration", {"book": BOOK}),
     Ask("undoLabel", {"book": BOOK}, {"labeller": "ann"}),
+    Ask("listConfigs"),
+    Ask("getForecast", {"name": CONFIG}),
     Ask("startRun", {}, {"config": {"run_id": "started", "evalset": "items.jsonl", "spec": "rubric@v1",
                                     "model": "openai/m@1",
                                     "judge": "openai/j@1", "model_base_url": NOBODY, "judge_base_url": NOBODY}}),
     Ask("getStart", {"run_id": "started"}),
+    Ask("getProgress", {"run_id": "started"}),
     Ask("cancelRun", {"run_id": "started"}),
-    Ask("getMe"), Ask("getHealth"), Ask("getReadiness"), Ask("getMetrics"),
+    Ask("resumeRun", {"run_id": "started"}),
+    Ask("cancelRun", {"run_id": "started"}, of=""),
+    Ask("getIndexing"), Ask("getMe"), Ask("getHealth"), Ask("getReadiness"), Ask("getMetrics"),
 )  # fmt: skip
 
 
@@ -128,6 +152,10 @@ def answered(api: Api, ask: Ask) -> Any:
     if isinstance(ask.body, str):
         more = {"content": ask.body, "headers": {"content-type": str(operation.body)}}
     found = api.ask(operation.method, address_of(operation, ask.asked), **more)
+    while ask.operation == "resumeRun" and found.status_code == HTTPStatus.CONFLICT:  # it has not ended yet
+        time.sleep(0.1)
+        api.app.services.watcher.look()
+        found = api.ask(operation.method, address_of(operation, ask.asked), **more)
     assert found.status_code == operation.status, (ask, found.text)
     return found.json() if operation.media == JSON else found.content
 
@@ -208,6 +236,7 @@ def main() -> None:
         runs = make_records(folder)
         with running(replies_of({"a": lambda _: (2, 2), "b": lambda item: (item % 3, 2)})) as judges:
             run_panel(folder, judges, [{"model": "openai/a@1"}, {"model": "openai/b@1"}], 12, run_id="panel")
+        (folder / CONFIG).write_text(SETTINGS, encoding="utf-8")
         (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in ITEMS), encoding="utf-8")
         api = api_over(runs, str(folder / "c.sqlite"), inputs=folder, endpoints=(NOBODY,))
         found = {**dict(made(api)), **dict(logged_in(folder, runs))}

@@ -13,6 +13,7 @@ from benchbook.comparison.records import compared_run
 from benchbook.record.folder import Record
 from server.making import Api
 
+NONE = "these runs have none of that name"
 SET = "/api/v1/comparisons/set"
 
 
@@ -65,7 +66,7 @@ def test_slices_of_a_pair_are_by_its_metric(api: Api) -> None:
     ("query", "detail"),
     [
         ("run=a&run=b&baseline=c", "baseline 'c' is none of the runs that are compared"),
-        ("run=a&run=b&metric=none", "metric none: these runs have none of that name; expected score, contained"),
+        ("run=a&run=b&metric=none", f"metric none: {NONE}; expected score, contained, eval_time_ms"),
         ("run=a&run=a", "run 'a' is named twice"),
     ],
 )

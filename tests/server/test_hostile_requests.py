@@ -92,7 +92,9 @@ def fields_of(operation: Operation) -> list[str]:
 
 def test_every_body_is_tried() -> None:
     assert {one.name for one in WRITES if fields_of(one)} == BODIES.keys()
-    assert all(BODIES[one.name].keys() == set(fields_of(one)) for one in WRITES if fields_of(one))
+    needs_if_match = {"name", "note"}  # a body with them would be refused for the lack of it, whatever else it has
+    for one in WRITES:
+        assert set(fields_of(one)) - BODIES.get(one.name, {}).keys() <= needs_if_match, one.name
 
 
 VALUES = (*TEXTS, *NO_TEXTS)

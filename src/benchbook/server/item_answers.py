@@ -153,7 +153,7 @@ def _reasons(columns: ComparedColumns, row: _Row) -> Iterator[str]:
 
 
 def _numbers(columns: ComparedColumns, item: _Row, row: _Row) -> Iterator[NumberOfAnswer]:
-    """What was measured beside the score: the mean over repeats, where both of the first two runs measured it."""
+    """The measures beside the score: the mean over repeats, where both of the first two runs measured it."""
     for one in columns.metrics:
         value = item.get(one.name, row.get(one.column))
         if one.name in item or one.column in row:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
+from benchbook.comparison.measures import SCORE
 from benchbook.comparison.slices import MOST_SLICES
 from benchbook.server.compared_items import item_condition, item_list
 from benchbook.server.comparisons import found_runs, key_of
@@ -151,6 +152,7 @@ def _moves(rows: polars.DataFrame, numbers: Numbers) -> tuple[ItemMoves, ...]:
             **{moved: counts[f"{one.name} {moved}"] for moved in _MOVES},
         )
         for one in numbers.values()
+        if one.name == SCORE.name or any(counts[f"{one.name} {moved}"] for moved in _MOVES)
     )
 
 

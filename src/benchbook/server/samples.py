@@ -23,8 +23,8 @@ from benchbook.server.operations import Request, Stream, file_stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesAsked, SamplesFilter
 from benchbook.server.row_lists import SLICES, Page, RowList, all_of, asked_for, contains, page_of_parts
+from benchbook.server.sample_types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.types import JudgeReplyRow, SampleDetail, SampleRow, SamplesPage, Turn
 from benchbook.text import storable
 from benchbook.views.csv_blocks import SAMPLES, csv_block, csv_head
 from benchbook.views.views import JudgedWords, view_of

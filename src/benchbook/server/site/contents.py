@@ -1,4 +1,4 @@
-"""What a site holds: of each question that its pages ask, the answer; of each list, all rows."""
+"""The contents of a site: the answer to each question that its pages ask, and of each list all rows."""
 
 from __future__ import annotations
 

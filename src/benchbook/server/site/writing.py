@@ -93,7 +93,7 @@ def site_findings(runs: Path, records: Mapping[str, Record], out: Path) -> tuple
 
 
 def read_site(out: Path) -> Site:
-    """What a site says of itself. Raises: RecordError."""
+    """The site.json of a site. Raises: RecordError."""
     try:
         found: Site = decode_json((out / ABOUT).read_bytes(), msgspec.json.Decoder(ready(Site)))
     except OSError as error:
