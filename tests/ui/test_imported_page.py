@@ -60,7 +60,7 @@ def test_the_list_marks_what_was_imported(opened: Open) -> None:
 def test_two_logs_are_compared_by_their_score(opened: Open) -> None:
     page = opened("/compare?run=one&run=two")
     expect(page.get_by_role("heading", name="Score", exact=True, level=3)).to_be_visible()
-    expect(page.get_by_text("Graded, 0 to 10")).to_be_visible()
+    expect(page.get_by_role("button", name="Graded, 0 to 10", exact=True)).to_be_visible()
 
 
 def test_a_run_says_whose_log_it_was_and_a_sample_what_each_scorer_said(opened: Open) -> None:

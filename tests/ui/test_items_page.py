@@ -48,7 +48,7 @@ def test_a_judged_item_says_what_the_judge_said_and_no_reason_of_another_evaluat
     expect(judged.locator(".dimensions")).to_contain_text("Faithfulness, 0 to 2")
     judged.get_by_text("Rationale of the judge").click()
     expect(judged.get_by_label("Rationale for A")).to_be_visible()
-    expect(page.get_by_label("Number")).to_be_visible()  # the summary has come
+    expect(page.get_by_role("region", name="Lost and won by B")).to_be_visible()  # the summary has come
     expect(page.get_by_label("Why it missed")).to_have_count(0)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from catalog.making import made
 from ui.conftest import ended, serving
-from ui.test_pages import Open, ready, rows, says, violations
+from ui.test_pages import Open, rows, says, violations
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
@@ -152,7 +152,7 @@ def test_two_tabs_lose_nothing_of_each_other(open_page: Open, many: str) -> None
 @pytest.mark.parametrize("look", [{}, {"phone": True, "dark": True}])
 def test_axe_finds_nothing_in_what_opens(open_page: Open, many: str, look: dict[str, bool]) -> None:
     page = open_page("/?organise=1&archived=any", at=many, **look)
-    ready(page, "runs")
+    expect(rows(page, "Runs").first).to_be_visible()
     expect(first(page)).to_be_visible()
     if not look:
         page.get_by_role("button", name="Columns").click()

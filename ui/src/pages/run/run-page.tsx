@@ -71,8 +71,8 @@ export default function RunPage({ id }: { id: string }) {
           </p>
         </Notice>
       )}
-      {goesOn && done && <GoingOn row={row} onChanged={run.again} />}
       <Warnings found={warningsOf(aggregates.data)} />
+      {goesOn && done && <GoingOn row={row} onChanged={run.again} />}
       <div className="run-top">
         {goesOn && !done ? <GoingOn row={row} onChanged={run.again} /> : <Headline row={row} decision={decision.data} aggregates={aggregates.data} />}
         <Identity row={row} log={log} onChanged={run.again} />
