@@ -129,7 +129,7 @@ def check_whole(record: Record) -> None:
     assert (verify(record).findings, verify(record).state) == ((), "complete")
 
 
-def test_a_killed_run_is_open_until_it_is_resumed(tmp_path: Path) -> None:
+def test_a_killed_run_is_interrupted_until_it_is_resumed(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", SAMPLES)
     record = Record(tmp_path / "runs" / "run")
     log = Log()
@@ -138,7 +138,7 @@ def test_a_killed_run_is_open_until_it_is_resumed(tmp_path: Path) -> None:
         kill_after(start(options(tmp_path, server)), server, 20)
         log.most = None
         found = verify(record)
-        assert found.state == "open"
+        assert found.state == "interrupted"
         assert {finding.file for finding in found.findings} == {
             "samples.parquet", "aggregates.json", "decision.json", "manifest.json"
         }  # fmt: skip

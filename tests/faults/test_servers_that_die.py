@@ -245,4 +245,4 @@ def test_an_outage_is_no_loss_where_runs_are_compared(tmp_path: Path, way: str, 
     assert told["pair"]["n_unanswered_b"] >= 10 if "pair" in told else True
     board = benchbook_here("leaderboard", *runs).stdout.decode()
     ranks = [line.split()[0] for line in board.splitlines() if "openai/m@" in line]
-    assert ranks == ["1", "1"], board
+    assert ranks == ["1", "1" if accepted else "–"], board  # one that is not complete has no rank, and says so

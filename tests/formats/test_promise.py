@@ -129,7 +129,7 @@ def test_lists_say_so_too(runs: Path) -> None:
     }  # fmt: skip
     api = api_over(runs, str(runs.parent / "catalog.sqlite"))
     rows = {row["run_id"]: row for row in api.json("/api/v1/runs")["runs"]}
-    assert (rows["later"]["state"], SAYS in rows["later"]["predictions_unavailable"]) == ("complete", True)
+    assert (rows["later"]["state"], SAYS in rows["later"]["predictions_unavailable"]) == ("later", True)
     for path in ("samples", "aggregates"):
         answer = api.get(f"/api/v1/runs/later/{path}")
         assert (answer.status_code, SAYS in answer.json()["detail"]) == (409, True), answer.text

@@ -25,8 +25,8 @@ from scored import scored
 
 WORDS = "the folder is called 'b', and the record in it is 'a': rename the folder"
 NAMES = (
-    *("run", "decision", "outcome", "state", "date", "evaluator", "model", "judge", "eval set", "score_name", "score"),
-    *("low", "high", "hash"),
+    *("run", "decision", "outcome", "state", "date", "evaluator", "model", "judge", "eval set"),
+    *("eval set version", "score_name", "score", "low", "high", "hash"),
 )
 
 

@@ -73,7 +73,7 @@ FINE = RuleOutcome(rule="valid_share_at_least", holds=True, found=1.0, limit=0.9
         (
             [entry("a", "usable"), entry("b", "not_usable", FINE, HARSH, LOST), entry("c", "too_few")],
             [
-                "a can be used; b can not be used; of c there are too few evaluations to say.",
+                "a can be used; b can't be used; of c there are too few evaluations to say.",
                 (
                     "What bars b: 2.306 points (of 8) harsher than the other judges, at most 1; "
                     "quotes that were found, at least 90 %: 20.3 %."

@@ -16,7 +16,7 @@ import msgspec
 
 from benchbook.ask.identity import inputs_of_plan
 from benchbook.canonical import decode_json, ready
-from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify_progress import VerifyHandler, tell_samples, telling
@@ -25,7 +25,7 @@ from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha25
 from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
-from benchbook.record.reading import read_segment, segment_files, segment_number
+from benchbook.record.reading import read_segment, refuse_what_is_no_file, segment_files, segment_number
 from benchbook.record.standing import run_state
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
@@ -393,6 +393,7 @@ def _n_facts(record: Record) -> int | None:
 
 def _manifest(folder: Path) -> _Ends | None:
     try:
-        return msgspec.json.decode((folder / "manifest.json").read_bytes(), type=ready(_Ends))
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        refuse_what_is_no_file(path := folder / "manifest.json")
+        return msgspec.json.decode(path.read_bytes(), type=ready(_Ends))
+    except (OSError, RecordError, msgspec.DecodeError, UnicodeDecodeError):
         return None

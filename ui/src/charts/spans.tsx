@@ -53,7 +53,7 @@ function Axis({ of }: { of: Spans }) {
   return (
     <div className="span-axis" aria-hidden="true">
       <svg height={16}>
-        {ticks(of.lowest, of.highest, 4).map((one) => {
+        {ticks(of.lowest, of.highest, 2).map((one) => {
           const place = placeOn(of, one);
           return <text key={one} x={percent(place)} y={12} className={place > 94 ? "end" : place < 6 ? "" : "middle"}>{tick(of, one)}</text>;
         })}

@@ -73,7 +73,7 @@ def judges_sentences(found: Analysis, points: Points) -> Iterator[str]:
 
 
 def _standings(league: Sequence[LeagueEntry]) -> str:
-    """`a can be used; b can not be used; of c there are too few evaluations to say.`"""
+    """`a can be used; b can't be used; of c there are too few evaluations to say.`"""
     by_standing = {name: [entry.judge_model for entry in league if entry.standing == name] for name in STANDINGS}
     said = [f"{_names(by_standing[name])} {STANDINGS[name]}" for name in ("usable", "not_usable") if by_standing[name]]
     if few := by_standing["too_few"]:

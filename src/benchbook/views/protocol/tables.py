@@ -49,7 +49,7 @@ GAPS: Mapping[str, str] = {
 
 STANDINGS: Mapping[str, str] = {
     "usable": "can be used",
-    "not_usable": "can not be used",
+    "not_usable": "can't be used",
     "too_few": "too few evaluations to say",
 }
 

@@ -17,7 +17,7 @@ export interface PictureProps {
 /** What a filtered list comes to, in pictures whose parts are buttons: each filters the list, or lets go of it again. */
 export function ItemPictures(props: PictureProps) {
   return (
-    <div className="pictures">
+    <div className="item-pictures">
       <Moves {...props} />
       <DifferenceBins {...props} />
       <Against {...props} />

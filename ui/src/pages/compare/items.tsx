@@ -209,6 +209,6 @@ function MetricChoice({ value, moves, onChange }: { value: string; moves: readon
 const withVisibleTitles = (found: ItemsSummary): ItemsSummary => ({ ...found, moves: found.moves.map((one) => ({ ...one, title: visible(one.title) })) });
 
 function Pictures({ found, number, ...rest }: { found: ItemsSummary | null; number: ItemMoves | null; filters: Filters; letters: readonly [string, string]; onFilter: (changes: Changes) => void }) {
-  if (found === null || number === null) return <div className="pictures waiting" aria-hidden="true" />; // their room, so that nothing moves
+  if (found === null || number === null) return <div className="item-pictures waiting" aria-hidden="true" />; // their room, so that nothing moves
   return <ItemPictures found={found} number={number} {...rest} />;
 }
