@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 import windows_rules
+from server.test_live import wait_until_ready
 
 pytestmark = pytest.mark.skipif(not windows_rules.HERE, reason="needs /proc, to see what is open")
 
@@ -121,7 +122,7 @@ def address(there: Process) -> Iterator[str]:
     assert server.stdout is not None
     line = server.stdout.readline().decode()
     assert line.startswith("http://"), (line, server.communicate())
-    yield line.split()[0]
+    yield line.split()[0].rstrip("/")
     server.send_signal(signal.SIGINT)
     assert (server.communicate()[1], server.returncode) == (b"", 0)
 
@@ -129,6 +130,7 @@ def address(there: Process) -> Iterator[str]:
 def test_a_server_shows_records(address: str) -> None:
     with httpx.Client(base_url=address, trust_env=False) as client:
         assert client.get("/").status_code == 200
+        wait_until_ready(address)
         listed = client.get("/api/v1/runs").raise_for_status().json()
         assert {run["run_id"]: run["decision"] for run in listed["runs"]} == RECORDS
         for name in RECORDS:

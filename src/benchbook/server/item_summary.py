@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 
@@ -31,14 +31,29 @@ def summarize_items(call: Request) -> ItemsSummary:
 
     def make() -> ItemsSummary:
         rows = item_list(services, runs)
-        reasons = services.kept.get(("items reasons", *key_of(runs)), lambda: _reasons(rows.frame), lambda _: 1 << 12)
-        return _summary(question, numbers_of(runs, rows.frame), rows, reasons)
+        numbers = numbers_of(runs, rows.frame)
+        kept_as = ("items unfiltered", *key_of(runs))
+        unfiltered = services.kept.get(kept_as, lambda: _unfiltered(rows.frame, numbers), lambda _: 1 << 12)
+        return _summary(question, numbers, rows, unfiltered)
 
     key = ("items summary", *key_of(runs), msgspec.json.encode(question))
     return services.kept.get(key, make, lambda _: 1 << 14)
 
 
-def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList, reasons: tuple[ReasonCount, ...]) -> ItemsSummary:
+class _Unfiltered(NamedTuple):
+    """The parts of a summary that no filter changes: the reasons, and the numbers that any item has."""
+
+    reasons: tuple[ReasonCount, ...]
+    numbers: tuple[ItemNumber, ...]
+
+
+def _unfiltered(rows: polars.DataFrame, numbers: Numbers) -> _Unfiltered:
+    known = rows.select(**{one.name: one.difference.is_not_null().any() for one in numbers.values()}).row(0, named=True)
+    shown = tuple(one for one in numbers.values() if one.name == SCORE.name or known[one.name])
+    return _Unfiltered(_reasons(rows), shown)
+
+
+def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList, unfiltered: _Unfiltered) -> ItemsSummary:
     number = number_named(numbers, question.metric)
     condition = item_condition(question, numbers, rows)
     differences = {_difference(one): one.difference for one in numbers.values()}
@@ -53,8 +68,8 @@ def _summary(question: ItemsFilter, numbers: Numbers, rows: RowList, reasons: tu
         bins_b=bins_b,
         cells=cells,
         slices=tuple(_slices(fitting, number)),
-        moves=_moves(fitting, numbers),
-        reasons=reasons,
+        moves=_moves(fitting, unfiltered.numbers),
+        reasons=unfiltered.reasons,
     )
 
 
@@ -141,8 +156,8 @@ def _counted(number: ItemNumber) -> Sequence[polars.Expr]:
     return [count.alias(f"{number.name} {moved}") for moved, count in counts]
 
 
-def _moves(rows: polars.DataFrame, numbers: Numbers) -> tuple[ItemMoves, ...]:
-    counts: dict[str, Any] = rows.select(count for one in numbers.values() for count in _counted(one)).to_dicts()[0]
+def _moves(rows: polars.DataFrame, numbers: Sequence[ItemNumber]) -> tuple[ItemMoves, ...]:
+    counts: dict[str, Any] = rows.select(count for one in numbers for count in _counted(one)).to_dicts()[0]
     return tuple(
         ItemMoves(
             metric=one.name,
@@ -151,8 +166,7 @@ def _moves(rows: polars.DataFrame, numbers: Numbers) -> tuple[ItemMoves, ...]:
             higher_is_better=one.higher_is_better,
             **{moved: counts[f"{one.name} {moved}"] for moved in _MOVES},
         )
-        for one in numbers.values()
-        if one.name == SCORE.name or any(counts[f"{one.name} {moved}"] for moved in _MOVES)
+        for one in numbers
     )
 
 
