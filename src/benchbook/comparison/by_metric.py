@@ -18,7 +18,6 @@ from benchbook.text import did_you_mean
 if TYPE_CHECKING:
     from benchbook.comparison.compared import Comparison, ComparisonSet
 
-_ASKED = ("item_id", "prompt", "expected", "context")
 SEVERAL_SETS = "the runs are not over one eval set under one evaluator"
 NO_UPPER_END = "it has no upper end, by which all pairs of runs could be tested at once"
 OF_WHOLE_RUNS = "it is a number of each run as a whole: no test of two runs is known for it, item by item"

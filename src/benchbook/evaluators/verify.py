@@ -60,7 +60,7 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
     findings, notes = [*check_journal_files(record)], [*left_behind(record)]
     state, facts = None, FactsCheck(record.journal)
     try:
-        state = read_state(record.journal, telling(on_progress, facts.look_at, _n_facts(record)))
+        state = read_state(record.journal, telling(on_progress, facts.look_at, partial(_n_facts, record)))
     except RecordDamagedError as error:
         findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
     except LaterRecordError:

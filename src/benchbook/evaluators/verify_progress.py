@@ -14,10 +14,13 @@ _LineHandler = Callable[[JournalLine], None]
 _EVERY = 512
 
 
-def telling(on_progress: VerifyHandler | None, look_at: _LineHandler, n_facts: int | None) -> _LineHandler:
+def telling(
+    on_progress: VerifyHandler | None, look_at: _LineHandler, count_facts: Callable[[], int | None]
+) -> _LineHandler:
     """`look_at`, which reports now and then how many lines it was called with."""
     if on_progress is None:
         return look_at
+    n_facts = count_facts()
     on_progress("facts", 0, n_facts)
 
     def look(line: JournalLine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
@@ -149,11 +150,9 @@ def _counted(number: ItemNumber) -> Sequence[polars.Expr]:
     """How many items lost, won and kept a number."""
     import polars as pl
 
-    column = pl.col(_difference(number))
-    fell, rose = (column < 0).sum(), (column > 0).sum()
-    lost, won = (fell, rose) if number.higher_is_better else (rose, fell)
-    counts = zip(_MOVES, (lost, won, (column == 0).sum()), strict=True)
-    return [count.alias(f"{number.name} {moved}") for moved, count in counts]
+    known = replace(number, difference=pl.col(_difference(number)))
+    moves = zip(_MOVES, (known.lost, known.won, known.difference == 0), strict=True)
+    return [became.sum().alias(f"{number.name} {moved}") for moved, became in moves]
 
 
 def _moves(rows: polars.DataFrame, numbers: Sequence[ItemNumber]) -> tuple[ItemMoves, ...]:

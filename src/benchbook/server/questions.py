@@ -157,10 +157,12 @@ class CurvesAsked(MetricAsked, frozen=True, kw_only=True):
 
 # ── comparisons ──────────────────────────────────────────────────────────────────────────────────────────────
 
+MOST_COMPARED, FEWEST_IN_HISTORY, MOST_IN_HISTORY = 20, 3, 8  # runs at once
+
 TwoRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=2, description="a, then b")]
-SomeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=20)]
-AnyRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=1, max_length=20)]
-ThreeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=3, max_length=8)]
+SomeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=2, max_length=MOST_COMPARED)]
+AnyRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=1, max_length=MOST_COMPARED)]
+ThreeRuns: TypeAlias = Annotated[tuple[RunId, ...], Meta(min_length=FEWEST_IN_HISTORY, max_length=MOST_IN_HISTORY)]
 
 
 class ItemAsked(_Question, frozen=True, kw_only=True):

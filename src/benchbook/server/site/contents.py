@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchbook.server.questions import FEWEST_IN_HISTORY, MOST_COMPARED, MOST_IN_HISTORY
 from benchbook.server.site.answering import Answers, Query
 from benchbook.server.site.collecting import Contents
-
-_MOST_COMPARED = 20  # runs that are compared at once
 
 
 def site_contents(answers: Answers) -> Contents:
@@ -23,7 +22,7 @@ def site_contents(answers: Answers) -> Contents:
     for place, group in enumerate(_groups(rows)):
         _add_leaderboard(contents, f"set-{place}", group[0])
         if len(group) > 1:
-            _add_comparison(contents, f"set-{place}", [row["run_id"] for row in group[:_MOST_COMPARED]])
+            _add_comparison(contents, f"set-{place}", [row["run_id"] for row in group[:MOST_COMPARED]])
     return contents
 
 
@@ -83,7 +82,7 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
             (*_named(chosen), ("baseline", baseline), ("metric", "score")),
         )
         turned = [chosen, *([chosen[::-1]] if len(chosen) == 2 else ())]
-        contents.add_answers(f"{name}-runs-{place}", [("/comparisons/runs", _named(runs)) for runs in turned])
+        contents.add_answers(f"{name}-runs-{place}", [("/comparisons/runs", _named(one)) for one in turned])
     by_items = [one["name"] for one in metrics if one["by_items"]]
     for place, run in enumerate(others):
         pair = _named((baseline, run))
@@ -95,7 +94,7 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
             ],
         )
         contents.add_list(f"{name}-items-{place}", "/comparisons/items", pair, "items", "position")
-    if 3 <= len(order) <= 8:
+    if FEWEST_IN_HISTORY <= len(order) <= MOST_IN_HISTORY:
         for by in ("correct", "contained"):
             history = (*_named(order), ("by", by))
             contents.add_answers(f"{name}-ways-{by}", [("/comparisons/history/summary", history)])
