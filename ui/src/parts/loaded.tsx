@@ -5,14 +5,24 @@ import { Loading } from "./states";
 /** A component whose module is loaded when it is first wanted; `preload` begins with that before it is shown. */
 export type Loaded<P> = ComponentType<P> & { preload: () => Promise<void> };
 
+const TRIES = 3;
+const AGAIN_MS = 250;
+
 /** Loads a module; where the server is away, once it is back. */
 async function patiently<T>(load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    if (await answers()) throw error; // it is there, and the module is not
-    await whenBack();
-    return load();
+  for (let left = TRIES - 1; ; ) {
+    try {
+      return await load();
+    } catch (error) {
+      if (!(await answers())) {
+        await whenBack();
+        continue;
+      }
+      // It may have come back between the two questions; or it is there, and the module is not.
+      if (left === 0) throw error;
+      left -= 1;
+      await new Promise((done) => window.setTimeout(done, AGAIN_MS));
+    }
   }
 }
 
