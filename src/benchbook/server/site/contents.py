@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from benchbook.server.questions import FEWEST_IN_HISTORY, MOST_COMPARED, MOST_IN_HISTORY
 from benchbook.server.site.answering import Answers, Query
 from benchbook.server.site.collecting import Contents
+from benchbook.server.site.packing import list_key
 
 
 def site_contents(answers: Answers) -> Contents:
@@ -23,6 +25,7 @@ def site_contents(answers: Answers) -> Contents:
         _add_leaderboard(contents, f"set-{place}", group[0])
         if len(group) > 1:
             _add_comparison(contents, f"set-{place}", [row["run_id"] for row in group[:MOST_COMPARED]])
+    contents.add_texts()
     return contents
 
 
@@ -35,12 +38,23 @@ def _add_run(contents: Contents, name: str, row: Mapping[str, Any]) -> None:
         return
     if row["samples_are"] == "evaluations":
         contents.add_answers(f"{name}-judges", [(f"/judges/{row['run_id']}", ())])
-        contents.add_list(f"{name}-evaluations", "/evaluations", (("run", row["run_id"]),), "evaluations", "sample")
+        _add_evaluations(contents, f"{name}-evaluations", row["run_id"])
         return
-    contents.add_list(f"{name}-samples", f"{path}/samples", (), "samples", "sample")
+    samples = sorted(
+        ((one["sample"], contents.texts.shared(one)) for one in contents.source.samples(row["run_id"])),
+        key=itemgetter(0),
+    )
+    contents.add_list(f"{name}-samples", f"{path}/samples", (), "samples", samples)
     contents.add_file(f"data/{name}-samples.parquet", f"{path}/samples.parquet")
     if contents.has(f"{path}/panel"):
         contents.add_list(f"{name}-splits", f"{path}/panel/splits", (), "splits")
+
+
+def _add_evaluations(contents: Contents, name: str, run: str) -> None:
+    path, query = "/evaluations", (("run", run),)
+    numbers = [one["sample"] for one in contents.rows(path, query, "evaluations")]
+    whole = ((number, contents.texts.shared(contents.json(f"{path}/{number}", query))) for number in sorted(numbers))
+    contents.add_list(name, path, query, "evaluations", whole)
 
 
 # ── several runs ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,11 +90,6 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
             ("/comparisons/set", (*_named(chosen), ("baseline", baseline), ("metric", one["name"]))) for one in metrics
         ]
         contents.add_answers(f"{name}-by-{place}", asked)
-        contents.add_file(
-            f"data/{name}-report-{place}.html",
-            "/comparisons/report.html",
-            (*_named(chosen), ("baseline", baseline), ("metric", "score")),
-        )
         turned = [chosen, *([chosen[::-1]] if len(chosen) == 2 else ())]
         contents.add_answers(f"{name}-runs-{place}", [("/comparisons/runs", _named(one)) for one in turned])
     by_items = [one["name"] for one in metrics if one["by_items"]]
@@ -93,7 +102,7 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
                 *(("/comparisons/items/summary", (*pair, ("metric", metric))) for metric in by_items),
             ],
         )
-        contents.add_list(f"{name}-items-{place}", "/comparisons/items", pair, "items", "position")
+    _add_items(contents, name, order)
     if FEWEST_IN_HISTORY <= len(order) <= MOST_IN_HISTORY:
         for by in ("correct", "contained"):
             history = (*_named(order), ("by", by))
@@ -104,3 +113,52 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
 
 def _named(runs: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(("run", run) for run in runs)
+
+
+# ── their items ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_PATH = "/comparisons/items"
+_AMONG_ANSWERS = ("text_a", "text_b", "segments")
+
+
+def _add_items(contents: Contents, name: str, order: Sequence[str]) -> None:
+    """The rows of each pair with the baseline. The first pair holds each item whole, with the answers of all runs."""
+    key = list_key(_PATH, _named(order[:2]))
+    items = list(contents.source.items(order, range(len(contents.source.item_rows(order[:2])))))
+    contents.add_list(f"{name}-items-0", _PATH, _named(order[:2]), "items", _by_position(contents, items))
+    for place, run in enumerate(order[2:], start=1):
+        pair = (order[0], run)
+        places = _places(contents, items, pair)
+        others = [one for one in order[1:] if one != run]
+        own = contents.source.items((*pair, *others), [at for at, one in enumerate(places) if one is None])
+        contents.add_list(
+            f"{name}-items-{place}", _PATH, _named(pair), "items", _by_position(contents, own), all_of=(key, places)
+        )
+
+
+def _by_position(contents: Contents, items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Any]]:
+    for item in items:
+        short = {name: value for name, value in item.items() if name not in _AMONG_ANSWERS}
+        yield item["position"], contents.texts.shared_item(short)
+
+
+def _places(contents: Contents, items: Sequence[Mapping[str, Any]], pair: Sequence[str]) -> list[int | None]:
+    """The place of each item of a pair among those with the answers of all runs; None of one that is another there."""
+    known = {item["sample_a"]: item for item in items if item["sample_a"] is not None}
+
+    def place(row: Mapping[str, Any]) -> int | None:
+        item = known.get(row["sample_a"])
+        if item is None or row["class"] == "expected_changed" or row["item_id_b"] not in (None, row["item_id"]):
+            return None
+        answers = [one for one in item["answers"] if one["run"] in pair]
+        return item["position"] if answers[1]["sample"] == row["sample_b"] else None
+
+    columns = ("class", "item_id", "item_id_b", "sample_a", "sample_b")
+    found = [place(row) for row in contents.source.item_rows(pair).select(columns).iter_rows(named=True)]
+    tried = next((at for at, one in enumerate(found) if one is not None), None)
+    if tried is not None:  # what is measured in both of two runs depends on the two, and not on the item
+        (item,) = contents.source.items(pair, [tried])
+        there = next(one for one in items if one["position"] == found[tried])
+        if item["answers"] != [one for one in there["answers"] if one["run"] in pair]:
+            return [None] * len(found)
+    return found

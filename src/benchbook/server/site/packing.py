@@ -28,18 +28,13 @@ def question_key(path: str, query: Query = ()) -> str:
     return _key(path, [one for one in query if one[0] not in _PAGING and one not in _DEFAULTS])
 
 
-def list_key(path: str, query: Query = ()) -> str:
+def list_key(path: str, query: Query) -> str:
     """A list by what counts of it, whatever it is filtered by."""
     return _key(path, [one for one in query if one[0] in IDENTITY])
 
 
 def _key(path: str, query: Query) -> str:
     return "\n".join([path, *(f"{name}={value}" for name, value in sorted(query, key=lambda one: one[0]))])
-
-
-def json_list(rows: Sequence[bytes]) -> bytes:
-    """JSON texts as one list."""
-    return b"[" + b",".join(rows) + b"]"
 
 
 def json_object(values: Sequence[tuple[str, bytes]]) -> bytes:

@@ -148,6 +148,13 @@ def _page() -> dict[str, bytes]:
 
 
 def _scripts(contents: Contents) -> dict[str, bytes]:
-    index = canonical_json({"answers": contents.answers, "files": contents.downloads, "lists": contents.lists})
+    index = canonical_json(
+        {
+            "answers": contents.answers,
+            "files": contents.downloads,
+            "lists": contents.lists,
+            "texts": contents.text_parts,
+        }
+    )
     scripts = contents.scripts | {"index": script("index", index)}
     return {f"data/{name}.js": data for name, data in scripts.items()}
