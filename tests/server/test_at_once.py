@@ -19,6 +19,7 @@ from benchbook.server.app import App
 from benchbook.server.cookies import SESSION
 from benchbook.server.events import Events
 from benchbook.server.operations import Stream
+from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.problems import ProblemError, Room, read_body
 from benchbook.server.running import make_app
 from server.making import HOST, Api, settings
@@ -66,6 +67,33 @@ def test_signs_of_life_while_every_worker_is_taken_and_260_wait(app: App) -> Non
 
     assert asyncio.run(ask()) == ([200, 200], Counter({200: 260}))
     assert app._n_queued == 0
+
+
+@pytest.mark.parametrize(("patience", "wanted"), [(60, ["light", "heavy"]), (0, ["heavy", "light"])])
+def test_heavy_work_waits_for_light_work_for_a_while(
+    app: App, patience: float, wanted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbook.server.app._PATIENCE_S", patience)
+    goes_on = threading.Event()
+    done: list[str] = []
+    light, heavy = (next(one for one in OPERATIONS if one.heavy is is_heavy) for is_heavy in (False, True))
+
+    def slow() -> None:
+        goes_on.wait(60)
+        done.append("light")
+
+    async def ask() -> None:
+        first = asyncio.ensure_future(app.in_thread(light, slow))
+        while app._n_light == 0:
+            await asyncio.sleep(0)
+        second = asyncio.ensure_future(app.in_thread(heavy, lambda: done.append("heavy")))
+        if patience == 0:
+            await second
+        goes_on.set()
+        await asyncio.gather(first, second)
+
+    asyncio.run(ask())
+    assert done == wanted
 
 
 def test_a_queue_has_an_end(app: App) -> None:

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote
@@ -41,6 +41,7 @@ from benchbook.text import shorten
 _LONGEST_TARGET = 16_384  # bytes of a path with its query
 _MOST_BODY_BYTES = 256 << 20  # of all bodies together, as they come and while they are worked on
 _THREADS, _HEAVY = 8, 2
+_PATIENCE_S = 0.5  # for which heavy work waits for the light one that is under way: first rows come before totals
 _MOST_DOWNLOADS = 16  # at once, of those that are made from rows: some 15 MB each
 
 
@@ -56,6 +57,9 @@ class App:
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
         self._most_queued = services.connections.most // 2  # the others are free for who asks for signs of life
         self._n_queued = 0
+        self._n_light = 0
+        self._no_light = asyncio.Event()
+        self._no_light.set()
         self._downloads = asyncio.Semaphore(_MOST_DOWNLOADS)
         self.room = Room(_MOST_BODY_BYTES)
 
@@ -106,12 +110,28 @@ class App:
         """Wait for files and databases in a thread. Raises: ProblemError (503) where too much waits already."""
         if self._n_queued >= self._most_queued:
             raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, "too much is asked at once", {"retry-after": "2"})
-        pool = self._heavy if operation.heavy else self._threads
         self._n_queued += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, work)
+            if operation.heavy:
+                return await self._in_heavy_thread(work)
+            return await self._in_light_thread(work)
         finally:
             self._n_queued -= 1
+
+    async def _in_light_thread(self, work: Callable[[], Any]) -> Any:
+        self._n_light += 1
+        self._no_light.clear()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._n_light -= 1
+            if self._n_light == 0:
+                self._no_light.set()
+
+    async def _in_heavy_thread(self, work: Callable[[], Any]) -> Any:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._no_light.wait(), _PATIENCE_S)
+        return await asyncio.get_running_loop().run_in_executor(self._heavy, work)
 
     async def packed(self, work: Callable[[], bytes]) -> bytes:
         """Wait for an answer's compressed form: of a large one it takes so long that others would wait for it."""
