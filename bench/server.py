@@ -193,19 +193,25 @@ def printed_port(child: subprocess.Popen[bytes]) -> int:
         raise SystemExit("the server did not start")
     port = int(found[1])
     wait_for(port)
+    while json.loads(asked(port, "/api/v1/indexing"))["words"] is not None:
+        time.sleep(0.02)
     return port
 
 
 def wait_for(port: int) -> None:
     while True:
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            connection.request("GET", "/")
-            connection.getresponse().read()
+            asked(port, "/")
         except OSError:
             time.sleep(0.1)
         else:
             return
+
+
+def asked(port: int, path: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path)
+    return connection.getresponse().read()
 
 
 def page_after(position: int, run_id: str = "large") -> str:

@@ -6,6 +6,7 @@ A text that might be a formula, or has something invisible, is made inert by the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.text import visible
@@ -41,11 +42,22 @@ def csv_block(frame: polars.DataFrame, columns: Sequence[str], form: CsvForm) ->
     if frame.is_empty():
         return b""
     frame = _with_odd_cells_written(frame.select(columns))
+    if form.quotes_all and all(map(_is_written_alike, frame.dtypes)):
+        written = BytesIO()
+        frame.write_csv(written, include_header=False, quote_style="non_numeric", line_terminator=LINE_END)
+        return written.getvalue()
     cells = [_cell(pl.col(name), dtype, form) for name, dtype in frame.schema.items()]
     ends = pl.repeat(LINE_END, pl.len())  # a column as long as the table, where all others may be nothing but nulls
     lines = frame.select((pl.concat_str(cells, separator=",") + ends).str.join(""))
     data: bytes = lines.to_series().cast(pl.Binary).item()
     return data
+
+
+def _is_written_alike(dtype: polars.DataType) -> bool:
+    """True for a column that Polars itself writes as `SAMPLES` has it, in half the time: it has quotes for truths."""
+    import polars as pl
+
+    return dtype.is_numeric() or dtype == pl.Null or isinstance(dtype, pl.String | pl.Enum | pl.Categorical)
 
 
 def csv_head(columns: Sequence[str], form: CsvForm) -> bytes:
