@@ -30,6 +30,12 @@ export function rowInterval({ primary_low: low, primary_high: high }: RunRow, ki
   return low === null && high === null ? "no interval" : interval(kind, { low, high, confidence: 0, reason: null }, true);
 }
 
+/** `3 to 12`: the ranks that a run may have. */
+export function rankInterval({ rank_low: low, rank_high: high }: { rank_low: number | null; rank_high: number | null }): string {
+  if (low === null || high === null) return "no interval";
+  return low === high ? count(low) : `${count(low)} to ${count(high)}`;
+}
+
 export function short(found: number): string {
   return compact.format(found);
 }

@@ -143,7 +143,7 @@ def _shares(run: ComparedRun, metric: ComparedMetric) -> polars.DataFrame:
     elif metric.name not in run.items.columns:
         share = pl.lit(None, pl.Int64)
     else:
-        of_scale = (pl.col(metric.name) - metric.lowest) / ((metric.highest or 1.0) - metric.lowest)
+        of_scale = (pl.col(metric.name) - metric.lowest) / _width(metric)
         share = (of_scale * NANO).round().cast(pl.Int64)
     scored = run.items.filter(pl.col("n_scored") > 0)
     return scored.select(*ASKED, "group", share_nano=share).drop_nulls("share_nano")
@@ -151,7 +151,11 @@ def _shares(run: ComparedRun, metric: ComparedMetric) -> polars.DataFrame:
 
 def on_scale(share: float | None, metric: ComparedMetric) -> float | None:
     """A share of a metric's scale in its own unit."""
-    return None if share is None else round(metric.lowest + share * ((metric.highest or 1.0) - metric.lowest), 9)
+    return None if share is None else round(metric.lowest + share * _width(metric), 9)
+
+
+def _width(metric: ComparedMetric) -> float:
+    return (1.0 if metric.highest is None else metric.highest) - metric.lowest
 
 
 def _why_apart(run: ComparedRun, unanswered_why: Sequence[str], *, is_scored: bool) -> str | None:

@@ -1,6 +1,7 @@
 import type { MouseEvent } from "react";
 import type { MetricOption, Pair, RunByMetric } from "../../api/types";
 import { ForestAxis, ForestRow } from "../../charts/forest";
+import { rankInterval } from "../../format";
 import { count, interval, NOTHING, pValue, show, signed, signedInterval } from "../../numbers";
 import { DecisionChip, isDecision } from "../../parts/chips";
 import { Link } from "../../parts/link";
@@ -153,5 +154,5 @@ const tail = (id: string): string => (id.length > TAIL ? `…${id.slice(-TAIL)}`
 /** `2 (1 to 3)`: the rank, and the ranks that are not ruled out. */
 function rank(row: RunByMetric): string {
   if (row.rank === null) return NOTHING;
-  return row.rank_low === null || row.rank_high === null ? `${row.rank}` : `${row.rank} (${row.rank_low === row.rank_high ? row.rank_low : `${row.rank_low} to ${row.rank_high}`})`;
+  return row.rank_low === null ? count(row.rank) : `${count(row.rank)} (${rankInterval(row)})`;
 }

@@ -1,7 +1,7 @@
 import { MOST_RUNS } from "../compare/state";
 import { useMemo, useRef } from "react";
 import type { Apart, Leaderboard, Place, RankMetric } from "../../api/types";
-import { counted, modelName } from "../../format";
+import { counted, modelName, rankInterval } from "../../format";
 import { count, limit, NOTHING, pValue, sentence, show } from "../../numbers";
 import { Choice, SearchField } from "../../parts/fields";
 import { Link } from "../../parts/link";
@@ -13,7 +13,7 @@ import { Inline } from "../../text/model-text";
 import { rankWords } from "../../verdicts";
 import { BEST, REASONS } from "../../words";
 import { listed, ORDERS, type Entry } from "./entries";
-import { RankBar, rankInterval } from "./rank-bar";
+import { RankBar } from "./rank-bar";
 
 const narrowColumns = (mean: string) => [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: mean, className: "number" }];
 const wideColumns = (mean: string) => [...narrowColumns(mean), { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];

@@ -1,13 +1,7 @@
 import type { Place } from "../../api/types";
-import { count } from "../../numbers";
+import { rankInterval } from "../../format";
 
 const WIDTH = 130;
-
-/** `3 to 12`: the ranks that a run may have. */
-export function rankInterval({ rank_low: low, rank_high: high }: Place): string {
-  if (low === null || high === null) return "no interval";
-  return low === high ? count(low) : `${count(low)} to ${count(high)}`;
-}
 
 /** A rank and the ranks it could be, among `n`. */
 export function RankBar({ place, n }: { place: Place; n: number }) {
