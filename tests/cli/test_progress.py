@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from click.testing import CliRunner
@@ -13,8 +17,9 @@ from benchbook.cli.demo import demo
 from benchbook.errors import RunStoppedError
 from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
-from benchbook.views.progress import _Left, progress_words
+from benchbook.views.progress import _Left, progress_words, verification_words
 from running import benchbook, config
+from scored import scored
 from scripted_server import always_good, running
 
 
@@ -88,3 +93,25 @@ def test_a_demo_that_is_interrupted_says_how_to_go_on(tmp_path: Path, monkeypatc
     assert isinstance(found.exception, RunStoppedError)
     assert str(found.exception).startswith("interrupted by Ctrl-C. Resume: benchbook run --resume ")
     assert "can't judge" not in found.output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty on Windows")
+def test_a_verification_has_a_bar_on_a_terminal_and_says_nothing_elsewhere(tmp_path: Path) -> None:
+    record = str(scored(tmp_path).record.path)
+    assert benchbook("verify", record).stderr == b""
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchbook", "verify", record], stdout=PIPE, stderr=theirs, check=True
+        )
+        said = os.read(ours, 65_536).decode("utf-8")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert b"verified" in done.stdout
+    assert "samples derived again" in said
+
+
+def test_how_far_a_verification_is() -> None:
+    assert verification_words("facts", 12_000, 90_000) == "12,000 of 90,000 facts read"
+    assert verification_words("samples", 512, None) == "512 samples derived again"

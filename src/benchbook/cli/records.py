@@ -136,10 +136,12 @@ def verify(
     something does not hold.
     """
     from benchbook.labels.verify import verify_record
+    from benchbook.views.progress import shown_verification
 
     record = find_record(run, runs, says_name=False)
     held_against = None if against is None else find_record(against, runs)
-    result = verify_record(record, expect=expect, against=held_against, runs=runs)
+    with shown_verification() as handler:
+        result = verify_record(record, expect=expect, against=held_against, runs=runs, on_progress=handler)
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {

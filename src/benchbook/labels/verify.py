@@ -18,6 +18,7 @@ from benchbook.evaluators.verify import (
     left_behind,
     verify,
 )
+from benchbook.evaluators.verify_progress import VerifyHandler
 from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.labels.state import Given, LabelState, scores_words
@@ -33,9 +34,15 @@ STATE = "labels"  # in place of a run's
 
 
 def verify_record(
-    record: Record, *, expect: str | None = None, against: Record | None = None, runs: str | Path | None = None
+    record: Record,
+    *,
+    expect: str | None = None,
+    against: Record | None = None,
+    runs: str | Path | None = None,
+    on_progress: VerifyHandler | None = None,
 ) -> Verification:
-    """Check a record, of a run or of people's labels, whichever its first fact says.
+    """Check a record, of a run or of people's labels, whichever its first fact says. Labels report no progress: they
+    are few.
 
     Raises: UsageError for a run that is to be held `against` another.
     """
@@ -43,7 +50,7 @@ def verify_record(
         return verify_labels(record, expect=expect, against=against, runs=runs)
     if against is not None:
         raise UsageError(f"{record.path}: no record of labels; only these are held against the run that they name")
-    return verify(record, expect=expect)
+    return verify(record, expect=expect, on_progress=on_progress)
 
 
 def verify_labels(

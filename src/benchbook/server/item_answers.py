@@ -134,11 +134,12 @@ class _Side:
             rows = pl.scan_parquet(table, glob=False)
             if not self._is_judged:
                 columns = self._columns
-                wanted = ("sample", "rationale", *columns.reasons, *(one.column for one in columns.metrics))
-                rows = rows.select(name for name in rows.collect_schema() if name in wanted)
-            there = rows.slice(first, end - first).collect()
-            if there["sample"].to_list() != list(range(first, end)):
-                there = rows.filter(pl.col("sample").is_in(samples)).collect()
+                shown = ("sample", "rationale", *columns.reasons, *(one.column for one in columns.metrics))
+                rows = rows.select(name for name in rows.collect_schema() if name in shown)
+            wanted = pl.col("sample").is_in(samples)
+            there = rows.slice(first, end - first).filter(wanted).collect()
+            if len(there) != len(samples):
+                there = rows.filter(wanted).collect()
         self._samples = {row["sample"]: row for row in there.to_dicts()}
 
     def answer(self, listed: _Row, item: _Row | None, first: str | None) -> AnswerOfRun:

@@ -17,13 +17,13 @@ from benchbook.record.folder import Record
 from benchbook.server.problems import problem_of
 from benchbook.server.settings import Settings
 from benchbook.server.types import FindingRow, VerificationAnswer
+from benchbook.views.progress import verification_words
 
 if TYPE_CHECKING:
     from benchbook.server.operations import Request
     from benchbook.server.services import FoundRun
 
 _AT_ONCE, _MOST_KEPT = 2, 200
-_STEPS = {"facts": "facts read", "samples": "samples derived again"}
 _logger = logging.getLogger("benchbook.server")
 
 
@@ -99,7 +99,12 @@ class Verifications:
             if self._ends:
                 raise _Ended
             kept.job = VerificationJob(
-                run_id=run_id, state="running", step=step, done=done, total=total, words=_words(step, done, total)
+                run_id=run_id,
+                state="running",
+                step=step,
+                done=done,
+                total=total,
+                words=verification_words(step, done, total),
             )
 
         try:
@@ -113,10 +118,6 @@ class Verifications:
         except Exception as error:  # as for every operation, no internals go out
             _logger.exception("a verification broke")
             kept.job = VerificationJob(run_id=run_id, state="failed", detail=f"something broke: {type(error).__name__}")
-
-
-def _words(step: VerifyStep, done: int, total: int | None) -> str:
-    return f"{done:,}{'' if total is None else f' of {total:,}'} {_STEPS[step]}"
 
 
 def verification_answer(run_id: str, result: Verification) -> VerificationAnswer:

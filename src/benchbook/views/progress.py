@@ -15,7 +15,10 @@ from benchbook.text import shorten
 from benchbook.views.markup import el, join, text
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
     from benchbook.ask.work import Progress, ProgressHandler
+    from benchbook.evaluators.verify_progress import VerifyHandler, VerifyStep
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.2
@@ -52,14 +55,17 @@ class _Lines:
             sys.stderr.flush()
 
 
-@contextmanager
-def _bar() -> Iterator[ProgressHandler]:
+def _terminal_bar(*, stays: bool) -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), refresh_per_second=5) as bar:
+    return Progress(*columns, console=Console(stderr=True), refresh_per_second=5, transient=not stays)
+
+
+@contextmanager
+def _bar() -> Iterator[ProgressHandler]:
+    with _terminal_bar(stays=True) as bar:
         task = bar.add_task("starting", total=None)
         left = _Left(time.monotonic())
 
@@ -104,6 +110,31 @@ def progress_words(progress: Progress) -> str:
     waiting = f"; {progress.waiting}" if progress.waiting and not progress.stopping else ""
     samples = f"samples {progress.step}" if progress.step else "samples"
     return f"{progress.done} of {progress.planned} {samples}{cost}{stopping}{waiting}"
+
+
+# ── of a verification ────────────────────────────────────────────────────────────────────────────────────────
+
+_STEPS = {"facts": "facts read", "samples": "samples derived again"}
+
+
+def verification_words(step: VerifyStep, done: int, total: int | None) -> str:
+    """`12,000 of 90,000 facts read`."""
+    return f"{done:,}{'' if total is None else f' of {total:,}'} {_STEPS[step]}"
+
+
+@contextmanager
+def shown_verification() -> Iterator[VerifyHandler | None]:
+    """A handler that shows how far a verification is while the block runs: on a terminal a bar, elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with _terminal_bar(stays=False) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(step: VerifyStep, done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total, description=verification_words(step, done, total))
+
+        yield show
 
 
 # ── in a notebook ────────────────────────────────────────────────────────────────────────────────────────────
