@@ -2,7 +2,7 @@ import { useMemo, useState, type ReactNode } from "react";
 import type { PlaceOfExpected, Segment } from "../api/types";
 import { count } from "../numbers";
 import { WITHIN } from "../words";
-import { markedPieces, type Quotes, type Span } from "./marks";
+import { firstOfEachKind, markedPieces, type Quotes, type Span } from "./marks";
 import { cut, Pieces, mayScroll } from "./model-text";
 import { lineEnds } from "./visible";
 
@@ -28,6 +28,7 @@ export function AnswerText({ text, label, quotes, expected, changed, side, whole
   const layers = useMemo(() => [...quotes, ...expected.map((one) => [one]), changed], [quotes, expected, changed]);
   const shown = whole ? Math.max(SHOWN, more, ...layers.flat().map((span) => span.end)) : text.length;
   const pieces = useMemo(() => markedPieces(cut(text, shown), layers), [text, shown, layers]);
+  const labelled = useMemo(() => firstOfEachKind(expected), [expected]);
   if (text === "") return <p className="nothing">The text is empty.</p>;
   return (
     <div className="model-text diff" dir="auto" role="group" aria-label={label} tabIndex={mayScroll(text) ? 0 : undefined}>
@@ -37,7 +38,7 @@ export function AnswerText({ text, label, quotes, expected, changed, side, whole
         const quoted = marks.filter((mark) => mark < quotes.length);
         const found = marks.map((mark) => expected[mark - quotes.length]).find((one) => one !== undefined);
         let marked: ReactNode = <Pieces text={lineEnds(piece.text)} />;
-        if (found !== undefined) marked = <mark className="expected" data-within={found.within === null ? undefined : WITHIN[found.within]}>{marked}</mark>;
+        if (found !== undefined) marked = <mark className="expected" data-within={withinWords(found, labelled)}>{marked}</mark>;
         if (quoted.length > 0) marked = <mark>{marked}<sup>{quoted.map((number) => number + 1).join(",")}</sup></mark>;
         if (!marks.includes(layers.length - 1)) return <span key={place}>{marked}</span>;
         return side === "a" ? <del key={place}>{marked}</del> : <ins key={place}>{marked}</ins>;
@@ -51,6 +52,12 @@ export function AnswerText({ text, label, quotes, expected, changed, side, whole
       )}
     </div>
   );
+}
+
+/** What the mark says; nothing, but that it is one of them, behind the first of its kind. */
+function withinWords(found: PlaceOfExpected, labelled: ReadonlySet<PlaceOfExpected>): string | undefined {
+  if (found.within === null) return undefined;
+  return labelled.has(found) ? WITHIN[found.within] : "";
 }
 
 function Unmarked({ text, longest }: { text: string; longest: number }) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { markedPieces } from "./marks";
+import { firstOfEachKind, markedPieces } from "./marks";
 
 it.each([
   ["nothing quoted", "abc", [], [["abc", []]]],
@@ -11,4 +11,9 @@ it.each([
 ] as const)("%s", (_, text, quotes, wanted) => {
   const spans = quotes.map((one) => one.map(([start, end]) => ({ start, end })));
   expect(markedPieces(text, spans).map((piece) => [piece.text, piece.quotes])).toEqual(wanted);
+});
+
+it("gives words to the first mark of a kind", () => {
+  const marks = [null, "word", "number", "word", null].map((within) => ({ within }));
+  expect([...firstOfEachKind(marks)]).toEqual([marks[0], marks[1], marks[2]]);
 });

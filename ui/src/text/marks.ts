@@ -25,3 +25,9 @@ export function markedPieces(text: string, quotes: Quotes): MarkedPiece[] {
   }
   return pieces;
 }
+
+/** Of marks that stand within something longer, the first of each kind: where one answer has many, the others need no words. */
+export function firstOfEachKind<T extends { within: string | null }>(marks: readonly T[]): ReadonlySet<T> {
+  const kinds = new Set<string | null>();
+  return new Set(marks.filter(({ within }) => !kinds.has(within) && kinds.add(within)));
+}
