@@ -494,6 +494,7 @@ ELSEWHERE = {
     "server/running.py": "makes the folder of records, and no file",
     "server/site/writing.py": "a new folder, in which site.json comes last; nothing in it can't be made again",
     "server/comparison_downloads.py": "a temporary file, which has no name",
+    "views/csv_blocks.py": "into memory",
     "server/run_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",
     "system/panics.py": "a temporary file, which has no name",

@@ -10,14 +10,14 @@ import msgspec
 
 from benchbook.comparison.text_difference import text_difference
 from benchbook.server.samples import CUT
-from benchbook.server.site.texts import SIGN, Texts
+from benchbook.server.site.texts import SIGN, SharedTexts
 from server.test_site import TEXTS, in_node
 
 LONG = "The quick brown fox jumps over the lazy dog; so it does. "
 LETTERS = ["a", "B", " ", "\n", '"', "\\", "é", "漢", "👩‍🔬", "\u202e", "\x00", SIGN, "<b>"]
 
 
-def resolved(texts: Texts, values: list[Any]) -> Any:
+def resolved(texts: SharedTexts, values: list[Any]) -> Any:
     """The values as the page reads them."""
     parts = list(texts.parts())
     case = {
@@ -36,20 +36,20 @@ def test_what_is_shared_comes_back() -> None:
         *({"cut": one[:CUT]} for one in some),
         [SIGN, f"{SIGN}0", f"{SIGN}7:1:2", f"{SIGN}{SIGN}", "", None, 1.0, 12345678901, True],
     ]
-    texts = Texts()
+    texts = SharedTexts()
     shared = [texts.shared(one) for one in values]
     assert resolved(texts, shared) == values
 
 
 def test_a_text_is_written_once() -> None:
-    texts, text = Texts(), LONG * 10
+    texts, text = SharedTexts(), LONG * 10
     shared = [texts.shared({"text": text}), texts.shared([text[:CUT], text])]
     assert [one for _, part in texts.parts() for one in part] == [text]
     assert resolved(texts, shared) == [{"text": text}, [text[:CUT], text]]
 
 
 def test_the_start_of_a_text_that_is_far_longer_is_one_of_its_own() -> None:
-    texts, text = Texts(), LONG * 1_000
+    texts, text = SharedTexts(), LONG * 1_000
     texts.shared(text)
     texts.shared(text[:CUT])  # else a list of such texts would load them whole
     assert [one for _, part in texts.parts() for one in part] == [text, text[:CUT]]
@@ -65,7 +65,7 @@ def test_what_texts_differ_in_comes_back_and_takes_no_text() -> None:
             said = None if segments is None else [{"op": one.op, "text": one.text} for one in segments]
             answers.append({"run": "b", "text": other, "segments": said})
         items.append({"position": n, "prompt": LONG, "answers": answers})
-    texts = Texts()
+    texts = SharedTexts()
     shared = [texts.shared_item(one) for one in items]
     held = {one for _, part in texts.parts() for one in part}
     assert held <= {LONG} | {one["text"] for item in items for one in item["answers"]} | {
@@ -76,7 +76,7 @@ def test_what_texts_differ_in_comes_back_and_takes_no_text() -> None:
 
 
 def test_texts_are_in_parts_of_some_size() -> None:
-    texts = Texts()
+    texts = SharedTexts()
     for n in range(60):
         texts.shared(f"{n} " + "x" * 10_000)
     firsts = [first for first, _ in texts.parts()]

@@ -14,11 +14,12 @@ import pytest
 
 from benchbook.server.access import TokenFile, default_token_file
 from chromium import started_browser
+from server.test_live import wait_until_ready
 from ui.making import make_records
 
 
 def serving(runs: Path, *more: str) -> tuple[subprocess.Popen[str], str]:
-    """`benchbook serve` over `runs` on a free port, and its address."""
+    """`benchbook serve` over `runs` on a free port, and its address once all is indexed."""
     command = [
         sys.executable, "-m", "benchbook", "serve", "--runs", str(runs), "--port", "0", "--quiet", "--json", *more,
     ]  # fmt: skip
@@ -32,7 +33,9 @@ def serving(runs: Path, *more: str) -> tuple[subprocess.Popen[str], str]:
         if line.startswith("}") or line.rstrip().endswith("}"):
             break
     assert text, (runs.parent / "server.log").read_text(encoding="utf-8")
-    return process, json.loads(text)["address"].rstrip("/")
+    address = json.loads(text)["address"].rstrip("/")
+    wait_until_ready(address)
+    return process, address
 
 
 @pytest.fixture(scope="session")

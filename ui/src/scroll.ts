@@ -7,7 +7,8 @@ const MOST = 200; // positions that a tab remembers
 const ACTS = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
 const LOOK_MS = 40;
 const QUIET_LOOKS = 3; // what has come may ask for more
-const HELD_MS = 5_000; // what has not come by then may move the page no more
+const HELD_MS = 5_000; // what has not come by then may move the page no more, unless it was asked for already
+const MOST_HELD_MS = 60_000; // a server may be slow
 
 const positions = new Map<string, number>(); // by step of the history
 let release: (() => void) | null = null;
@@ -36,6 +37,8 @@ function onceActed(act: () => void): () => void {
   };
 }
 
+const isComing = (): boolean => isUnderWay() || document.querySelector("main .loading") !== null;
+
 /** Scrolls to where `wanted` says, again each time the page grows, until the reader does something. */
 export function hold(wanted: () => number): () => void {
   release?.();
@@ -45,7 +48,7 @@ export function hold(wanted: () => number): () => void {
   const observer = new ResizeObserver(go); // before what has grown is painted: nobody sees it move
   const end = () => {
     observer.disconnect();
-    window.clearTimeout(timer);
+    window.clearInterval(timer);
     forget();
     if (release === end) release = null;
   };
@@ -53,7 +56,10 @@ export function hold(wanted: () => number): () => void {
     end();
     keep();
   };
-  const timer = window.setTimeout(leave, HELD_MS);
+  const began = performance.now();
+  const timer = window.setInterval(() => {
+    if (!isComing() || performance.now() - began > MOST_HELD_MS) leave();
+  }, HELD_MS);
   const forget = onceActed(leave);
   observer.observe(document.body);
   release = end;
@@ -72,7 +78,7 @@ export function showOnceWhole(then: () => void): () => void {
     root.classList.remove("arriving");
   };
   const timer = window.setInterval(() => {
-    quiet = isUnderWay() || document.querySelector("main .loading") !== null ? 0 : quiet + 1;
+    quiet = isComing() ? 0 : quiet + 1;
     if (quiet < QUIET_LOOKS && performance.now() - began < HELD_MS) return;
     end();
     then();

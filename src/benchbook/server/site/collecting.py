@@ -12,7 +12,7 @@ from benchbook.errors import BenchbookError
 from benchbook.server.problems import ProblemError
 from benchbook.server.site.answering import Answers, Query
 from benchbook.server.site.packing import json_object, list_key, question_key, script
-from benchbook.server.site.texts import Texts
+from benchbook.server.site.texts import SharedTexts
 
 _PAGE = 1_000  # rows asked for at once
 _PART_BYTES = 256 << 10  # of JSON in a script: what opening one sample loads
@@ -43,7 +43,7 @@ class Contents:
     lists: dict[str, ListFiles] = field(default_factory=dict)
     downloads: dict[str, str] = field(default_factory=dict)  # of each question the file that answers it
     files: dict[str, bytes] = field(default_factory=dict)
-    texts: Texts = field(default_factory=Texts)
+    texts: SharedTexts = field(default_factory=SharedTexts)
     text_parts: dict[str, int] = field(default_factory=dict)  # the number of the first text of each
 
     def has(self, path: str, query: Query = ()) -> bool:

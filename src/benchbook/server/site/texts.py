@@ -17,7 +17,7 @@ _MOST = 4 * CUT  # of one whose start is referred to: a list that shows it loads
 _PART_CHARS = 256 << 10  # of texts in a script: what opening one sample loads
 
 
-class Texts:
+class SharedTexts:
     """The texts of a site, by number."""
 
     def __init__(self) -> None:
