@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 _MOST_ROWS = 1 << 16  # at once, of a row group that has more
-_FEW_ROWS, _FEW_BYTES = 1 << 12, 1 << 23  # of row groups that have fewer
+_FEW_ROWS, _FEW_BYTES = 1 << 14, 1 << 23  # of row groups that have fewer
 
 
 class ParquetError(ValueError):

@@ -18,7 +18,7 @@ from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.kept import recorded_items
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import reading_derived, reading_frame
-from benchbook.record.tables import ROW_GROUP, read_frames
+from benchbook.record.tables import read_frames
 from benchbook.server.operations import Request, Stream, file_stream
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import SamplesAsked, SamplesFilter
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars
 
 CUT = 400  # characters of a text in a list
+_BLOCK_BYTES = 4 << 20
 _AT_ONCE = 1_024  # rows that Python handles at once: others wait for them
 
 
@@ -132,8 +133,9 @@ def sample_table(call: Request) -> Stream:
 
 
 def _batches(table: Path) -> Iterator[polars.DataFrame]:
+    """The rows in blocks of some `_BLOCK_BYTES`: what is made of a block is in memory at once."""
     for frame in read_frames(table):
-        yield from frame.iter_slices(ROW_GROUP)
+        yield from frame.iter_slices(max(1, len(frame) * _BLOCK_BYTES // max(int(frame.estimated_size()), 1)))
 
 
 def _with_asked(services: Services, found: FoundRun) -> tuple[tuple[str, ...], Iterator[polars.DataFrame]]:
