@@ -207,4 +207,4 @@ def test_only_who_has_a_token_for_it_is_answered(records: Path, tmp_path: Path) 
 @pytest.mark.xdist_group("postgres")
 def test_much_of_what_may_be_asked_is_answered_as_said(writing_on_both: list[Api]) -> None:
     """On both databases at once: to make a question up takes longer than to have it answered by two."""
-    assert asked_everything(writing_on_both, 10) == []
+    assert asked_everything(writing_on_both, 15) == []
