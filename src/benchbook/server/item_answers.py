@@ -118,7 +118,7 @@ class _Side:
         self._found = found
         self._place = place
         self._columns = compared_columns(evaluator := evaluator_of(found.record))
-        self._is_judged = view_of(evaluator).judged is not None
+        self._is_judged = view_of(evaluator).judged is not None and "evalset" in found.record.started().inputs
         self._samples: dict[int, _Row] = {}
 
     def read(self, samples: Sequence[int]) -> None:
@@ -172,7 +172,7 @@ class _Side:
 
     def _judged(self, row: _Row, text: str | None) -> tuple[JudgedWords | None, int | None]:
         """The judge's word on an answer, and the turn that its quotes name it by; nothing where nobody judged."""
-        if not self._is_judged or "evalset" not in self._found.record.started().inputs:
+        if not self._is_judged:
             return None, None
         asked = asked_about(self._services, self._found, row, text)
         judged, turns = asked["judged"], asked["turns"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -11,11 +12,10 @@ import msgspec
 from benchbook.errors import BenchbookError
 from benchbook.server.problems import ProblemError
 from benchbook.server.site.answering import Answers, Query
-from benchbook.server.site.packing import json_object, list_key, question_key, script
+from benchbook.server.site.packing import in_parts, json_object, list_key, question_key, script
 from benchbook.server.site.texts import SharedTexts
 
 _PAGE = 1_000  # rows asked for at once
-_PART_BYTES = 256 << 10  # of JSON in a script: what opening one sample loads
 
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -27,10 +27,10 @@ class ListFiles(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     rows: tuple[str, ...]
-    whole: tuple[str, ...] = ()
-    firsts: tuple[int, ...] = ()
-    all: str | None = None
-    rows_of_all: tuple[int | None, ...] = ()
+    whole: tuple[str, ...]
+    firsts: tuple[int, ...]
+    all: str | None
+    rows_of_all: tuple[int | None, ...]
 
 
 @dataclass(slots=True)
@@ -75,35 +75,29 @@ class Contents:
         name: str,
         path: str,
         query: Query,
-        rows: str,
+        rows: Sequence[Any],
         whole: Iterable[tuple[int, Any]] = (),
         *,
         all_of: tuple[str | None, Sequence[int | None]] = (None, ()),
     ) -> None:
-        """The rows of a list, which its answer calls `rows`, and `whole`: them by their numbers, as one is opened.
-        `all_of` names another list and the numbers that rows have there.
+        """The rows of a list, and `whole`: them by their numbers, as one is opened. `all_of` names another list and the
+        numbers that rows have there.
         """
-        wholes = self._add_whole(name, whole)
-        found = [self.texts.shared(one) for one in self.rows(path, query, rows)]
-        self.lists[list_key(path, query)] = msgspec.structs.replace(
-            wholes,
+        numbered = sorted(((number, msgspec.json.encode(one)) for number, one in whole), key=itemgetter(0))
+        parts = list(in_parts((one, len(one[1])) for one in numbered))
+        shown = [self.texts.shared(one) for one in rows]  # after them: what a list cuts off may be the start of a text
+        self.lists[list_key(path, query)] = ListFiles(
             rows=tuple(
-                self._add(f"{name}-{place}", found[first : first + _PAGE])
-                for place, first in enumerate(range(0, len(found), _PAGE))
+                self._add(f"{name}-{place}", shown[first : first + _PAGE])
+                for place, first in enumerate(range(0, len(shown), _PAGE))
             ),
-            all=all_of[0],
-            rows_of_all=tuple(all_of[1]),
-        )
-
-    def _add_whole(self, name: str, whole: Iterable[tuple[int, Any]]) -> ListFiles:
-        parts = list(_parts((number, msgspec.json.encode(one)) for number, one in whole))
-        return ListFiles(
-            rows=(),
             whole=tuple(
                 self._add(f"{name}-whole-{place}", [msgspec.Raw(one) for _, one in part])
                 for place, part in enumerate(parts)
             ),
             firsts=tuple(part[0][0] for part in parts),
+            all=all_of[0],
+            rows_of_all=tuple(all_of[1]),
         )
 
     def add_texts(self) -> None:
@@ -132,17 +126,3 @@ class Contents:
             first += _PAGE
             if first >= msgspec.json.decode(page["n"]):
                 return
-
-
-def _parts(whole: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    """Rows in parts of some `_PART_BYTES`."""
-    part: list[tuple[int, bytes]] = []
-    n_bytes = 0
-    for one in whole:
-        part.append(one)
-        n_bytes += len(one[1])
-        if n_bytes >= _PART_BYTES:
-            yield part
-            part, n_bytes = [], 0
-    if part:
-        yield part

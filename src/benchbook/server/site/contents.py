@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from benchbook.server.questions import FEWEST_IN_HISTORY, MOST_COMPARED, MOST_IN_HISTORY
@@ -15,7 +14,8 @@ from benchbook.server.site.packing import list_key
 def site_contents(answers: Answers) -> Contents:
     """All that the pages of these runs ask for: each run, and those of one eval set and evaluator compared."""
     contents = Contents(answers)
-    contents.add_list("runs", "/runs", (("sort", "started"), ("order", "desc")), "runs")
+    newest_first = (("sort", "started"), ("order", "desc"))
+    contents.add_list("runs", "/runs", newest_first, contents.rows("/runs", newest_first, "runs"))
     everywhere = ("/me", "/evaluators", "/evalsets", "/judges", "/filters")
     contents.add_answers("all", [(path, ()) for path in everywhere])
     rows = contents.rows("/runs", (("archived", "any"),), "runs")
@@ -40,21 +40,22 @@ def _add_run(contents: Contents, name: str, row: Mapping[str, Any]) -> None:
         contents.add_answers(f"{name}-judges", [(f"/judges/{row['run_id']}", ())])
         _add_evaluations(contents, f"{name}-evaluations", row["run_id"])
         return
-    samples = sorted(
-        ((one["sample"], contents.texts.shared(one)) for one in contents.source.samples(row["run_id"])),
-        key=itemgetter(0),
+    samples = ((one["sample"], contents.texts.shared(one)) for one in contents.source.samples(row["run_id"]))
+    contents.add_list(
+        f"{name}-samples", f"{path}/samples", (), contents.rows(f"{path}/samples", (), "samples"), samples
     )
-    contents.add_list(f"{name}-samples", f"{path}/samples", (), "samples", samples)
     contents.add_file(f"data/{name}-samples.parquet", f"{path}/samples.parquet")
     if contents.has(f"{path}/panel"):
-        contents.add_list(f"{name}-splits", f"{path}/panel/splits", (), "splits")
+        splits = contents.rows(f"{path}/panel/splits", (), "splits")
+        contents.add_list(f"{name}-splits", f"{path}/panel/splits", (), splits)
 
 
 def _add_evaluations(contents: Contents, name: str, run: str) -> None:
     path, query = "/evaluations", (("run", run),)
-    numbers = [one["sample"] for one in contents.rows(path, query, "evaluations")]
-    whole = ((number, contents.texts.shared(contents.json(f"{path}/{number}", query))) for number in sorted(numbers))
-    contents.add_list(name, path, query, "evaluations", whole)
+    rows = contents.rows(path, query, "evaluations")
+    numbers = (one["sample"] for one in rows)
+    whole = ((number, contents.texts.shared(contents.json(f"{path}/{number}", query))) for number in numbers)
+    contents.add_list(name, path, query, rows, whole)
 
 
 # ── several runs ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +109,8 @@ def _add_comparison(contents: Contents, name: str, runs: Sequence[str]) -> None:
             history = (*_named(order), ("by", by))
             contents.add_answers(f"{name}-ways-{by}", [("/comparisons/history/summary", history)])
             if contents.has("/comparisons/history/summary", history):
-                contents.add_list(f"{name}-way-{by}", "/comparisons/history", history, "items")
+                ways = contents.rows("/comparisons/history", history, "items")
+                contents.add_list(f"{name}-way-{by}", "/comparisons/history", history, ways)
 
 
 def _named(runs: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -123,16 +125,18 @@ _AMONG_ANSWERS = ("text_a", "text_b", "segments")
 
 def _add_items(contents: Contents, name: str, order: Sequence[str]) -> None:
     """The rows of each pair with the baseline. The first pair holds each item whole, with the answers of all runs."""
-    key = list_key(_PATH, _named(order[:2]))
-    items = list(contents.source.items(order, range(len(contents.source.item_rows(order[:2])))))
-    contents.add_list(f"{name}-items-0", _PATH, _named(order[:2]), "items", _by_position(contents, items))
+    first = _named(order[:2])
+    rows = contents.rows(_PATH, first, "items")
+    items = list(contents.source.items(order, range(len(rows))))
+    contents.add_list(f"{name}-items-0", _PATH, first, rows, _by_position(contents, items))
     for place, run in enumerate(order[2:], start=1):
         pair = (order[0], run)
         places = _places(contents, items, pair)
         others = [one for one in order[1:] if one != run]
         own = contents.source.items((*pair, *others), [at for at, one in enumerate(places) if one is None])
+        rows, all_of = contents.rows(_PATH, _named(pair), "items"), (list_key(_PATH, first), places)
         contents.add_list(
-            f"{name}-items-{place}", _PATH, _named(pair), "items", _by_position(contents, own), all_of=(key, places)
+            f"{name}-items-{place}", _PATH, _named(pair), rows, _by_position(contents, own), all_of=all_of
         )
 
 
@@ -150,15 +154,16 @@ def _places(contents: Contents, items: Sequence[Mapping[str, Any]], pair: Sequen
         item = known.get(row["sample_a"])
         if item is None or row["class"] == "expected_changed" or row["item_id_b"] not in (None, row["item_id"]):
             return None
-        answers = [one for one in item["answers"] if one["run"] in pair]
-        return item["position"] if answers[1]["sample"] == row["sample_b"] else None
+        return item["position"] if _answers(item, pair)[1]["sample"] == row["sample_b"] else None
 
     columns = ("class", "item_id", "item_id_b", "sample_a", "sample_b")
     found = [place(row) for row in contents.source.item_rows(pair).select(columns).iter_rows(named=True)]
-    tried = next((at for at, one in enumerate(found) if one is not None), None)
-    if tried is not None:  # what is measured in both of two runs depends on the two, and not on the item
-        (item,) = contents.source.items(pair, [tried])
-        there = next(one for one in items if one["position"] == found[tried])
-        if item["answers"] != [one for one in there["answers"] if one["run"] in pair]:
-            return [None] * len(found)
+    for at, there in enumerate(found):
+        if there is not None:  # what is measured in both of two runs depends on the two: of any item it is told
+            (item,) = contents.source.items(pair, [at])
+            return found if item["answers"] == _answers(items[there], pair) else [None] * len(found)
     return found
+
+
+def _answers(item: Mapping[str, Any], runs: Sequence[str]) -> list[Any]:
+    return [one for one in item["answers"] if one["run"] in runs]

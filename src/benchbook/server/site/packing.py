@@ -8,10 +8,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from benchbook.server.site.answering import Query
 
+_T = TypeVar("_T")
+_PART = 256 << 10  # bytes of JSON, or characters of texts, in a script: what opening one sample loads
 _PAGING = ("limit", "offset", "cursor", "max_points")
 _DEFAULTS = (("metric", "score"),)  # what is asked for by nothing, too
 IDENTITY = ("run", "baseline", "by")  # which list is asked for; all else filters or sorts it
@@ -35,6 +38,20 @@ def list_key(path: str, query: Query) -> str:
 
 def _key(path: str, query: Query) -> str:
     return "\n".join([path, *(f"{name}={value}" for name, value in sorted(query, key=lambda one: one[0]))])
+
+
+def in_parts(sized: Iterable[tuple[_T, int]]) -> Iterator[list[_T]]:
+    """Values in parts of some `_PART`, by the size that each comes with."""
+    part: list[_T] = []
+    size = 0
+    for value, of_value in sized:
+        part.append(value)
+        size += of_value
+        if size >= _PART:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def json_object(values: Sequence[tuple[str, bytes]]) -> bytes:

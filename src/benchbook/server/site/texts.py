@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchbook.server.samples import CUT
+from benchbook.server.site.packing import in_parts
 
 SIGN = "\x01"
 _LEAST = 40  # characters of a text that is referred to: a reference to less is not shorter
 _MOST = 4 * CUT  # of one whose start is referred to: a list that shows it loads no more than this for it
-_PART_CHARS = 256 << 10  # of texts in a script: what opening one sample loads
 
 
 class SharedTexts:
@@ -49,16 +49,10 @@ class SharedTexts:
 
     def parts(self) -> Iterator[tuple[int, list[str]]]:
         """The texts in parts, each with the number of its first."""
-        part: list[str] = []
-        first = n_chars = 0
-        for number, text in enumerate(self._numbers):
-            part.append(text)
-            n_chars += len(text)
-            if n_chars >= _PART_CHARS:
-                yield first, part
-                part, first, n_chars = [], number + 1, 0
-        if part:
+        first = 0
+        for part in in_parts((text, len(text)) for text in self._numbers):
             yield first, part
+            first += len(part)
 
     def _reference(self, text: str) -> str:
         if len(text) < _LEAST and not text.startswith(SIGN):
