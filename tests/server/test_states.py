@@ -50,9 +50,9 @@ def at_work(folder: Path, n_before: int) -> Iterator[tuple[subprocess.Popen[byte
                 assert child.poll() is None
             yield child, server
         finally:
-            goes_on.set()
             child.kill()
             child.wait()
+            goes_on.set()  # not before: it may record one more answer
 
 
 def said(api: Api, run_id: str = "run") -> tuple[str, str, str]:
