@@ -91,6 +91,7 @@ def test_picking_survives_filters_and_says_why_not(open_page: Open) -> None:
     page = open_page("/")
     page.get_by_label("Compare base").check()
     page.get_by_role("searchbox").fill("experiment")
+    expect(rows(page, "Runs")).to_have_count(1)  # else it moves while it is being clicked
     box = page.get_by_label("Compare experiment")
     expect(box).to_have_attribute("aria-disabled", "true")
     box.click(force=True)  # it is there to be asked why not
