@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,15 @@ from scripted_server import running as scripted
 
 
 @contextmanager
-def serving(runs: Path, *more: str, is_ready: bool = True) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`benchbook serve` in a process of its own; its address, once all is indexed if it is to be ready."""
+def serving(
+    runs: Path, *more: str, is_ready: bool = True, log: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`benchbook serve` in a process of its own; its address, once all is indexed if it is to be ready. Where it says
+    more than a pipe holds, it needs a `log`.
+    """
     words = [sys.executable, "-m", "benchbook", "serve", "--port", "0", "--runs", str(runs), "--json", *more]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with log.open("wb") if log else nullcontext(subprocess.PIPE) as errors:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors)
     assert process.stdout is not None
     try:
         lines = iter(process.stdout.readline, b"")
@@ -38,7 +43,7 @@ def serving(runs: Path, *more: str, is_ready: bool = True) -> Iterator[tuple[str
             found += line
             if line == b"}\n":
                 break
-        assert found, process.stderr.read().decode() if process.stderr else ""
+        assert found, (log.read_bytes() if log else process.stderr.read() if process.stderr else b"").decode()
         address = json.loads(found)["address"].rstrip("/")
         if is_ready:
             wait_until_ready(address)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +11,17 @@ import pytest
 
 from benchbook.server.access import TokenFile, default_token_file
 from chromium import started_browser
-from server.test_live import wait_until_ready
+from server.test_live import serving
 from ui.making import make_records
 
 
-def serving(runs: Path, *more: str) -> tuple[subprocess.Popen[str], str]:
-    """`benchbook serve` over `runs` on a free port, and its address once all is indexed."""
-    command = [
-        sys.executable, "-m", "benchbook", "serve", "--runs", str(runs), "--port", "0", "--quiet", "--json", *more,
-    ]  # fmt: skip
-    log = (runs.parent / "server.log").open("w", encoding="utf-8")
-    with log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8")
-    assert process.stdout is not None
-    text = ""
-    for line in process.stdout:  # it says where it listens once it does
-        text += line
-        if line.startswith("}") or line.rstrip().endswith("}"):
-            break
-    assert text, (runs.parent / "server.log").read_text(encoding="utf-8")
-    address = json.loads(text)["address"].rstrip("/")
-    wait_until_ready(address)
-    return process, address
+@contextmanager
+def served(runs: Path, *more: str) -> Iterator[str]:
+    """The address of `benchbook serve` over `runs`, for many tests; in the end it ends by itself."""
+    with serving(runs, "--quiet", *more, log=runs.parent / "server.log") as (address, process):
+        yield address
+        process.terminate()
+        process.wait(timeout=120)
 
 
 @pytest.fixture(scope="session")
@@ -47,9 +33,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(runs: Path) -> Iterator[str]:
-    process, address = serving(runs)
-    yield address
-    ended(process)
+    with served(runs) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -57,23 +42,16 @@ def guarded_server(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """The same records at an address that others reach, so that it asks for tokens."""
     TokenFile(default_token_file(runs)).create("admin", ["read"])
     catalog = tmp_path_factory.mktemp("guarded") / "catalog.sqlite"
-    process, address = serving(runs, "--host", "0.0.0.0", "--catalog", str(catalog))
-    yield address
-    ended(process)
+    with served(runs, "--host", "0.0.0.0", "--catalog", str(catalog)) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("empty") / "runs"
     folder.mkdir()
-    process, address = serving(folder)
-    yield address
-    ended(process)
-
-
-def ended(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=120)
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

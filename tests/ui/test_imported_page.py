@@ -16,7 +16,7 @@ from talked import MARKUP
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
 
-from ui.conftest import ended, serving
+from ui.conftest import served
 from ui.test_pages import rows, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -43,9 +43,8 @@ def imports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for name in ("one", "two"):
         log = MadeLog(folder, held, scorers=scorers, model=f"x/{name}", task=f"sums {MARKUP}")
         import_log(log, Wanted(str(folder / "runs"), name))
-    process, address = serving(folder / "runs")
-    yield address
-    ended(process)
+    with served(folder / "runs") as address:
+        yield address
 
 
 @pytest.fixture

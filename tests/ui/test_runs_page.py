@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from catalog.making import made
-from ui.conftest import ended, serving
+from ui.conftest import served
 from ui.test_pages import Open, rows, says, violations
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -29,9 +29,8 @@ def many(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         card = {"primary_score": number / N, "n_items": 3, "n_scored": 3, "candidate_cost_usd": f"0.{number:03d}"}
         at = f"2026-01-01T{number // 60:02d}:{number % 60:02d}:00.000Z"
         made(folder, f"run-{number:03d}", items=3, model=f"lab/m{number % 3}@1", aggregates=card, timestamp_utc=at)
-    process, address = serving(folder)
-    yield address
-    ended(process)
+    with served(folder) as address:
+        yield address
 
 
 def first(page: Any) -> Any:

@@ -6,7 +6,7 @@ import { summaryOf } from "./item-summary.ts";
 import { itemOf } from "./item-whole.ts";
 import { totalsOf } from "./run-totals.ts";
 import { filtered, listOf } from "./lists.ts";
-import { part } from "./parts";
+import { once, part } from "./parts";
 import { type Row } from "./rows.ts";
 import { withTexts } from "./texts.ts";
 
@@ -91,12 +91,7 @@ async function withTheirTexts<T extends Row | readonly Row[]>(rows: T): Promise<
 const shown = new Map<string, Promise<readonly Row[]>>();
 
 /** The rows of a script. */
-async function rowsIn(name: string): Promise<readonly Row[]> {
-  const found = shown.get(name) ?? part<Row[]>(name).then(withTheirTexts);
-  shown.set(name, found);
-  found.catch(() => shown.delete(name)); // it may be there the next time
-  return found;
-}
+const rowsIn = async (name: string): Promise<readonly Row[]> => once(shown, name, async () => part<Row[]>(name).then(withTheirTexts));
 
 const rowsOf = async (names: readonly string[]): Promise<Row[]> => (await Promise.all(names.map(rowsIn))).flat();
 

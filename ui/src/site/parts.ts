@@ -9,14 +9,19 @@ window.benchbook = (name, packed) => {
 
 /** The JSON of a script in data/, loaded once; who asks knows its form. Raises: Error where it is missing or damaged. */
 export async function part<T>(name: string): Promise<T> {
-  let found = asked.get(name);
-  if (found === undefined) {
-    found = loaded(name);
-    asked.set(name, found);
-    found.catch(() => asked.delete(name)); // it may be there the next time
-  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by server/site, and held to it by a test
-  return found as Promise<T>;
+  return once(asked, name, loaded) as Promise<T>;
+}
+
+/** What `load` gives for a name, which is kept; where it fails it is asked for again: it may be there the next time. */
+export async function once<T>(kept: Map<string, Promise<T>>, name: string, load: (name: string) => Promise<T>): Promise<T> {
+  let found = kept.get(name);
+  if (found === undefined) {
+    found = load(name);
+    kept.set(name, found);
+    found.catch(() => kept.delete(name));
+  }
+  return found;
 }
 
 async function loaded(name: string): Promise<unknown> {

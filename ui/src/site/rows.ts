@@ -10,7 +10,8 @@ export const isList = (found: Json | undefined): found is readonly Json[] => Arr
 export const textOf = (found: Json | undefined): string => (typeof found === "string" ? found : "");
 export const textsOf = (found: Json | undefined): string[] => (isList(found) ? found.map(textOf) : []);
 export const numberOf = (found: Json | undefined): number | null => (typeof found === "number" ? found : typeof found === "boolean" ? Number(found) : null);
-export const partOf = (found: Json | undefined, name: string): Json | undefined => (typeof found === "object" && found !== null && !isList(found) ? found[name] : undefined);
+export const isObject = (found: Json | undefined): found is Readonly<Record<string, Json>> => typeof found === "object" && found !== null && !isList(found);
+export const partOf = (found: Json | undefined, name: string): Json | undefined => (isObject(found) ? found[name] : undefined);
 
 export const equals = (column: string): Fits => (row, value) => row[column] === value;
 export const lists = (column: string): Fits => (row, value) => textsOf(row[column]).includes(value);

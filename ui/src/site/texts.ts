@@ -1,9 +1,8 @@
 /** Texts that stand in several places of a site: written once each, and referred to, as server/site/texts.py does it. */
 
-import { isList, type Json } from "./rows.ts";
+import { isList, isObject, type Json } from "./rows.ts";
 
 const SIGN = "\u0001";
-const isObject = (value: Json): value is Readonly<Record<string, Json>> => typeof value === "object" && value !== null && !isList(value);
 
 /** JSON of a list with its texts in place of the references; `firsts` has of each script of texts the number of its first,
  * and `load` its texts. */
