@@ -104,9 +104,11 @@ async function fitting(path: string, list: ListFiles, query: URLSearchParams): P
   return { found: filtered(form, rows, texts, query), rows, field: form.field };
 }
 
+const searched = new Map<string, Promise<readonly Row[]>>();
+
 /** The rows with their texts whole, where the list has them. */
 async function wholes(path: string, list: ListFiles, rows: readonly Row[], runs: readonly string[]): Promise<readonly Row[]> {
-  if (path === ITEMS) return Promise.all(rows.map(async (row, number) => itemIn(list, row, number, runs)));
+  if (path === ITEMS) return once(searched, runs.join("\n"), async () => Promise.all(rows.map(async (row, number) => itemIn(list, row, number, runs))));
   return list.whole.length === 0 ? rows : rowsOf(list.whole);
 }
 
