@@ -78,6 +78,14 @@ def test_runs_are_compared_item_by_item(opened: Open) -> None:
     expect(page.get_by_text("0 fit")).to_be_visible()
 
 
+def test_skipping_to_the_page_stays_on_it(opened: Open) -> None:
+    page = opened("/runs/base")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("base")
+    page.get_by_role("button", name="Skip to the page").press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("base")
+
+
 def test_what_is_not_held_is_said(opened: Open) -> None:
     page = opened("/runs/nobody", faulty=True)
     expect(page.get_by_text("This copy of the page does not hold that")).to_be_visible()

@@ -8,6 +8,7 @@ import { Empty } from "./parts/states";
 import { Link } from "./parts/link";
 import { ServerBar } from "./parts/server-bar";
 import { Session } from "./parts/session";
+import { Skip } from "./parts/skip";
 import { useAddress, usePath } from "./router";
 import { titleOf } from "./titles";
 import { RunsPage } from "./pages/runs/runs-page";
@@ -60,9 +61,7 @@ export function App() {
   const Page = found?.place.page;
   return (
     <>
-      <a className="skip" href="#main">
-        Skip to the page
-      </a>
+      <Skip to={() => main.current}>Skip to the page</Skip>
       <header className="masthead">
         <Link to="/" className="name">
           <img src={file("icon.svg")} alt="" />
@@ -85,7 +84,7 @@ export function App() {
           <KeysHelp />
         </div>
       </header>
-      <main id="main" ref={main} tabIndex={-1}>
+      <main ref={main} tabIndex={-1}>
         <Guard key={path} address={address}>
           {Page === undefined ? <NotFound /> : <Page id={id} />}
         </Guard>

@@ -1,6 +1,8 @@
+import { useRef } from "react";
 import type { ItemBin, ItemMoves, ItemsSummary } from "../../api/types";
 import { counted } from "../../format";
 import { count } from "../../numbers";
+import { Skip } from "../../parts/skip";
 import { Inline } from "../../text/model-text";
 import { range, type Filters } from "./item-filters";
 import { DifferenceBins } from "./difference-bins";
@@ -16,8 +18,10 @@ export interface PictureProps {
 
 /** What a filtered list comes to, in pictures whose parts are buttons: each filters the list, or lets go of it again. */
 export function ItemPictures(props: PictureProps) {
+  const place = useRef<HTMLDivElement>(null);
   return (
-    <div className="item-pictures">
+    <div className="item-pictures" ref={place}>
+      <Skip to={() => place.current?.closest("section")?.querySelector<HTMLElement>('[role="grid"]') ?? null}>Skip to the list</Skip>
       <Moves {...props} />
       <DifferenceBins {...props} />
       <Against {...props} />
