@@ -20,6 +20,7 @@ from benchbook.ask.providers.openai_wire import chat_body
 from benchbook.canonical import StrictJsonError, canonical_json, decode_json, parse_strict, ready
 from benchbook.errors import ConfigError
 from benchbook.evalsets.conversations import Message
+from benchbook.wal import into_wal
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +84,7 @@ def _is_json(text: str) -> bool:
 
 
 _answer = msgspec.json.Decoder(ready(Answer))
+_BUSY_SECONDS = 30
 
 
 class ResponseCache:
@@ -95,8 +97,8 @@ class ResponseCache:
     def __init__(self, path: str | Path) -> None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
+            into_wal(self._database, _BUSY_SECONDS)
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"

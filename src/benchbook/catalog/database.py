@@ -49,6 +49,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from benchbook.errors import BenchbookError, ConfigError, UsageError
 from benchbook.text import shorten
+from benchbook.wal import into_wal
 
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
@@ -366,7 +367,8 @@ def _sqlite(url: URL) -> Engine:
     def prepare(driver_connection: Any, _: Any) -> None:
         # Without this, sqlite3 begins transactions by itself, and not before DDL: making the tables would not be one.
         driver_connection.isolation_level = None
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        into_wal(driver_connection, BUSY_SECONDS)
+        for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
             driver_connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
