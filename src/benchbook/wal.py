@@ -9,14 +9,15 @@ _ASK_AGAIN_SECONDS = 0.01
 _PRIMARY = 0xFF  # SQLite's codes carry the details in the bits above
 
 
-def into_wal(connection: sqlite3.Connection, seconds: float) -> None:
+def into_wal(connection: sqlite3.Connection) -> None:
     """Readers and the writer of this file don't wait for each other from here on.
 
     Of two processes that begin a file at once, SQLite refuses one at once, whatever the connection's time-out: each
-    holds a lock that the other waits for. So it is asked again, for `seconds`. Raises: sqlite3.OperationalError after
-    them, or for anything else.
+    holds a lock that the other waits for. So it is asked again until that time is over. Raises:
+    sqlite3.OperationalError then, or for anything else.
     """
-    give_up = monotonic() + seconds
+    (time_out_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    give_up = monotonic() + time_out_ms / 1000
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

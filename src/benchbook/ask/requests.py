@@ -84,7 +84,6 @@ def _is_json(text: str) -> bool:
 
 
 _answer = msgspec.json.Decoder(ready(Answer))
-_BUSY_SECONDS = 30
 
 
 class ResponseCache:
@@ -97,8 +96,8 @@ class ResponseCache:
     def __init__(self, path: str | Path) -> None:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS)
-            into_wal(self._database, _BUSY_SECONDS)
+            self._database = sqlite3.connect(path, isolation_level=None, timeout=30)
+            into_wal(self._database)
             self._database.execute("PRAGMA synchronous = NORMAL")
             self._database.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB) WITHOUT ROWID"

@@ -367,7 +367,7 @@ def _sqlite(url: URL) -> Engine:
     def prepare(driver_connection: Any, _: Any) -> None:
         # Without this, sqlite3 begins transactions by itself, and not before DDL: making the tables would not be one.
         driver_connection.isolation_level = None
-        into_wal(driver_connection, BUSY_SECONDS)
+        into_wal(driver_connection)
         for pragma in ("synchronous = NORMAL", "foreign_keys = ON"):
             driver_connection.execute(f"PRAGMA {pragma}")
 
