@@ -30,6 +30,8 @@ from benchbook.exchange.openai_batch.reading import opened
 from benchbook.exchange.openai_batch.writing import written
 from benchbook.exchange.tools import opened_logs, tool_named
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
+from benchbook.judge_audit.card import audit_card, card_bytes
+from benchbook.judge_audit.folder import open_audit
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
@@ -354,6 +356,30 @@ def _read_every_eval_ever(folder: Path) -> set[str]:
     return {ENDED} if samples else set()
 
 
+# ── an audit of a judge ──────────────────────────────────────────────────────────────────────────────────
+
+_AUDIT = ("judge", "audit", "run", "--audit-id", "a", "--variants", "longer", "--quiet")
+
+
+def _to_audit(folder: Path) -> None:
+    judged_run(folder, [(2, 2), (1, 1)])
+
+
+def _audit_facts(folder: Path) -> set[str]:
+    """What was acknowledged: the facts of all records, from which the rest can be made again."""
+    records = [*open_audit(folder / "audits" / "a").asked()]
+    ended = [
+        one.path.name for one in records if any(isinstance(line.fact, RunEnded) for line in read_journal(one.journal))
+    ]
+    return {ENDED} if ended == ["again", "longer"] else set()
+
+
+def _audit_card(folder: Path) -> dict[str, Any]:
+    audit = open_audit(folder / "audits" / "a")
+    assert audit.card.read_bytes() == card_bytes(audit_card(audit))
+    return {one.variant: one.score for one in audit_card(audit).effects}
+
+
 WRITERS = {
     "every-eval-ever": Writer(
         modules=("exchange/every_eval_ever/writing.py",), act=_as_every_eval_ever, kept=_read_every_eval_ever,
@@ -388,6 +414,11 @@ WRITERS = {
         modules=("ask/starting.py",), is_slow=True,
         prepare=_to_run, act=command(*_RUN), kept=_ends, seen=_decided,
         again=unless("runs/run", _RUN, ("run", "--resume", "run", "--reports", "none", "--quiet")),
+    ),
+    "judge-audit": Writer(
+        modules=("exchange/auditing_judges.py", "cli/judge_audit.py"), is_slow=True,
+        prepare=_to_audit, act=command(*_AUDIT), kept=_audit_facts, seen=_audit_card,
+        again=unless("audits/a", _AUDIT, ("judge", "audit", "--resume", "a", "--quiet")),
     ),
     "reports": Writer(
         modules=("views/views.py", "cli/summary.py", "library/objects.py"), is_slow=True,
@@ -482,6 +513,7 @@ WRITERS = {
 ELSEWHERE = {
     "cli/commands.py": "writes help, and no file",
     "cli/demo_parts.py": "a temporary folder, which goes",
+    "exchange/audited_answers.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
     "system/posix.py": "the moves of `writing.py`",
     "system/windows.py": "tests/system/test_both_systems.py: it is not the system of these tests",

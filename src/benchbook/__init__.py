@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from benchbook.library.comparing import RunComparison, compare
     from benchbook.library.exchanging import export, import_logs, send
     from benchbook.library.experiments import GridRuns, experiment
+    from benchbook.library.judge_audits import (
+        JudgeAudit,
+        audit_judge,
+        audit_judge_async,
+        load_audit,
+        resume_audit,
+        resume_audit_async,
+    )
     from benchbook.library.labelling import (
         CalibrationCard,
         Labels,
@@ -43,6 +51,7 @@ __all__ = [
     "ChecksRun",
     "CorrectnessRun",
     "GridRuns",
+    "JudgeAudit",
     "Labels",
     "LogAudits",
     "RubricRun",
@@ -54,6 +63,8 @@ __all__ = [
     "Verified",
     "audit",
     "audit_async",
+    "audit_judge",
+    "audit_judge_async",
     "calibrate",
     "calibrate_async",
     "compare",
@@ -69,9 +80,12 @@ __all__ = [
     "leaderboard",
     "leaderboard_async",
     "load",
+    "load_audit",
     "load_labels",
     "resume",
     "resume_async",
+    "resume_audit",
+    "resume_audit_async",
     "run",
     "run_async",
     "score",
@@ -89,6 +103,14 @@ _HOMES = {
     "library.comparing": ("RunComparison", "compare"),
     "library.exchanging": ("export", "import_logs", "send"),
     "library.experiments": ("GridRuns", "experiment"),
+    "library.judge_audits": (
+        "JudgeAudit",
+        "audit_judge",
+        "audit_judge_async",
+        "load_audit",
+        "resume_audit",
+        "resume_audit_async",
+    ),
     "library.labelling": (
         "CalibrationCard",
         "Labels",

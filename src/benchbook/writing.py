@@ -217,6 +217,16 @@ def _put_in_place(made: Path, target: Path, old: Path | None) -> None:
         raise
 
 
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy all files below `source`, each whole and on the disk. Raises: RecordError, OSError."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file():
+            copy = target / path.relative_to(source)
+            make_folder(copy.parent)
+            with path.open("rb") as whole, written_whole(copy) as file:
+                shutil.copyfileobj(whole, file, 1 << 20)
+
+
 _TEMPORARY = re.compile(r"\.new-[a-z0-9_]{8}")  # as `tempfile` makes them
 
 

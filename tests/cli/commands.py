@@ -60,6 +60,8 @@ COMMANDS = (
         "judge import in:replies.jsonl --set in:set --record imported --prompts in:prompts.jsonl "
         "--judges in:judges.toml --reports out:reports --runs out:runs"
     ),
+    f"judge audit in:runs/run {_JUDGES} --variants longer --audits out:audits --runs in:runs",
+    "judge card in:audits/a --html out:card.html",
     "judge init in:outputs_of_set.jsonl --out out:set2",
     "judge run in:judging.toml --cache out:cache.sqlite --reports out:reports --runs out:runs",
     "judge run in:judging.toml --set in:set --prompts in:prompts.jsonl --spec in:mine_protocol@v1 --dry-run",
@@ -102,6 +104,7 @@ COMMANDS = (
     "token list --runs in:runs --token-file in:tokens.json",
     "token revoke TOKEN --token-file in:tokens.json",
     "verify in:runs/run --runs in:runs",
+    "verify in:audits/a",
 )
 
 _CONFIG = """evalset = "items.jsonl"
@@ -157,6 +160,7 @@ def make_places(folder: Path) -> Path:
         (folder / name).write_text(text, encoding="utf-8")
     for words in ("rubric init mine_rubric", "protocol init mine_protocol", "checks init mine_checks",
                   "label sample run --n 1 --out labels", "judge archive judged --out archive",
+                  f"judge audit run {_JUDGES.replace('in:', '')} --variants longer --audit-id a --quiet",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)
         assert done.returncode == 0, (words, done.stderr)

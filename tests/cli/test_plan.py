@@ -64,3 +64,14 @@ expected = "{{item.expected_answer}}"\ncompare = "whole"\n[[gates]]\naggregate =
     assert (found["n_items"], found["by_gate"]) == (29, {"pass_rate": 29, "no_prediction_rate": 5})
     none = benchbook_here("plan", "--ready", "--spec", "contains@v1")
     assert (none.returncode, b"contains@v1: has no gate" in none.stderr) == (2, True)
+
+
+def test_how_many_answers_an_audit_of_a_judge_takes() -> None:
+    said = benchbook_here("plan", "--judge-effect", "0.1").stdout.decode("utf-8")
+    assert said.startswith("114 answers find a change of the judge's score by 0.1 of its scale in 90 % of audits, if")
+    found = json.loads(
+        benchbook_here("plan", "--judge-effect", "0.05", "--sd", "0.4", "--power", "0.8", "--json").stdout
+    )
+    assert (found["n_answers"], found["power"], found["sd"], found["n_effects"]) == (847, 0.8, 0.4, 9)
+    wrong = benchbook_here("plan", "--baseline", "0.7", "--detect", "0.1", "--sd", "0.4")
+    assert (wrong.returncode, b"--sd goes with --judge-effect" in wrong.stderr) == (2, True)

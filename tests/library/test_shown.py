@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         bb.run(evalset=ROWS, model=doubling, judge=kindly, run_id="judged")
+        bb.audit_judge("judged", variants=("longer", "other_answer"), audit_id="tried")
         for name in ("a", "b"):
             bb.score(ROWS, model=doubling, run_id=name)
         bb.grid(evalset=ROWS, spec="contains@v1", experiment="g", grid={"model": [doubling], "limit": [3, 8]})
@@ -37,6 +38,7 @@ OBJECTS = {
     "score": (lambda: bb.load("a"), None, "6 of 8 items correct"),
     "compare": (lambda: bb.compare("a", "b"), ("compare", "a", "b"), "8 items compared"),
     "calibrate": (lambda: bb.calibrate("judged", "labels"), ("calibrate", "judged", "--labels", "labels"), "Gates"),
+    "judge_audit": (lambda: bb.load_audit("tried"), ("judge", "card", "tried"), "What it must notice"),
     "leaderboard": (lambda: bb.leaderboard("a", "b"), ("leaderboard", "a", "b"), "ranked over 8 items"),
     "experiment": (lambda: bb.experiment("g"), ("experiment", "g"), "2 plans name this experiment"),
     "audit": (lambda: bb.audit("a.eval"), ("audit", "a.eval"), "computed again from the samples"),

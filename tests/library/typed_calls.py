@@ -21,6 +21,8 @@ async def right() -> bb.RubricRun:
     bb.resume(run, max_seconds=None, model=answer)
     bb.judge(set="outputs", judges=[{"model": "openai/a@1"}], task="unknown")
     bb.grid(evalset=rows, spec="contains@v1", experiment="g", grid={"model": [answer]})
+    bb.audit_judge(run, n=10, variants="longer", until_decided=True, judge="openai/j@1")
+    bb.load_audit("tried", labels="labels")
     bb.calibrate(run, bb.label(run, n=10, stratify="passed"))
     board: bb.RunRanking = await bb.leaderboard_async("a", run, confidence=0.9)
     await bb.score_async(rows, model=answer, limit=3)
@@ -40,4 +42,5 @@ async def wrong() -> None:
     bb.grid(gird={})  # type: ignore[call-arg]
     bb.resume("run", repeats=2)  # type: ignore[call-arg]
     await bb.leaderboard_async(evalst="x")  # type: ignore[call-arg]
+    bb.audit_judge("run", variant="longer")  # type: ignore[call-arg]
     bb.calibrate("run", "labels", sed=3)  # type: ignore[call-arg]

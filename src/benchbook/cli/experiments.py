@@ -25,7 +25,7 @@ _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 @click.command()
 @click.option("--baseline", type=float, help="The rate that you have now, such as a pass rate of 0.7.")
 @click.option("--detect", type=float, help="The change that must not be missed; below 0 for a loss.")
-@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="The chance of seeing it if it is there.")
+@click.option("--power", type=_SHARE, help="The chance of seeing it if it is there; by default 0.8, of a judge's 0.9.")
 @click.option(
     "--alpha", type=_SHARE, default=0.05, show_default=True, help="The chance of seeing one that is not there."
 )
@@ -35,6 +35,8 @@ _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 @click.option("--icc", type=float, metavar="R", help="How alike the items of a cluster are: 0 not at all, 1 wholly.")
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often each run asks every item.")
 @click.option("--within", type=float, metavar="S", help="The part of the variance that is within an item, 0 to 1.")
+@click.option("--judge-effect", type=_SHARE, help="Of an audit: a change of the judge's score; no comparison.")
+@click.option("--sd", type=_SHARE, help="Of an audit: the differences' standard deviation; by default 0.25.")
 @click.option("--ready", is_flag=True, help="Say how many items it takes to be READY at all; no comparison.")
 @click.option("--spec", help="With --ready: the evaluator with the gates; by default that of `benchbook run`.")
 @click.option("--confidence", type=_CONFIDENCE, help="With --ready: what is to be shown at; by default 0.95.")
@@ -42,7 +44,7 @@ _CONFIDENCE = click.FloatRange(0.5, 1, min_open=True, max_open=True)
 def plan(
     baseline: float | None,
     detect: float | None,
-    power: float,
+    power: float | None,
     alpha: float,
     paired: bool,
     discordance: float | None,
@@ -50,18 +52,28 @@ def plan(
     icc: float | None,
     repeats: int,
     within: float | None,
+    judge_effect: float | None,
+    sd: float | None,
     ready: bool,
     spec: str | None,
     confidence: float | None,
     as_json: bool,
 ) -> None:
-    """Say how many items a comparison needs, or with --ready a release decision, before it is run."""
+    """Say how many items a comparison needs, or with --ready a release decision, before it is run.
+
+    With --judge-effect: how many answers an audit of a judge needs to find a mean change of its score, from 0 to 1.
+    """
     from benchbook.comparison.items_needed import items_needed
     from benchbook.views.several_runs import plan_words
 
     if ready:
         _plan_ready(spec, confidence, as_json)
         return
+    if judge_effect is not None:
+        _plan_audit(judge_effect, sd, power, as_json)
+        return
+    if sd is not None:
+        raise click.UsageError("--sd goes with --judge-effect")
     if spec is not None:
         raise click.UsageError("--spec goes with --ready: what a comparison needs is the same under every evaluator")
     if confidence is not None:
@@ -72,7 +84,7 @@ def plan(
     found = items_needed(
         baseline,
         detect,
-        power=power,
+        power=0.8 if power is None else power,
         alpha=alpha,
         paired=paired,
         discordance=discordance,
@@ -86,6 +98,17 @@ def plan(
         return
     for line in plan_words(found):
         click.echo(line)
+
+
+def _plan_audit(effect: float, sd: float | None, power: float | None, as_json: bool) -> None:
+    from benchbook.judge_audit.planning import POWER, SD, answers_needed
+    from benchbook.views.audit_card import needed_words
+
+    found = answers_needed(effect, sd=SD if sd is None else sd, power=POWER if power is None else power)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(needed_words(found))
 
 
 def _plan_ready(spec: str | None, confidence: float | None, as_json: bool) -> None:

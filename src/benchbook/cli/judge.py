@@ -10,6 +10,7 @@ import click
 
 from benchbook.cli.completion import complete_file
 from benchbook.cli.help import SectionedCommand
+from benchbook.cli.judge_audit import audit, card
 from benchbook.cli.judge_import import (
     LISTED,
     WIDTH,
@@ -84,10 +85,12 @@ _LISTED_JSON = 1_000
 
 @click.group()
 def judge() -> None:
-    """Judge outputs by judge_protocol@v1: every quote of a judge is looked up in the judged text."""
+    """Judge outputs by judge_protocol@v1, every quote looked up in the judged text; and try judges themselves."""
 
 
 judge.add_command(archive)
+judge.add_command(audit)
+judge.add_command(card)
 judge.add_command(import_)
 
 

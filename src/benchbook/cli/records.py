@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from benchbook.cli.show_samples import print_all, print_csv, print_failed, print
 from benchbook.errors import UsageError
 from benchbook.record.folder import Record, is_of_labels
 from benchbook.text import one_line, plural, visible
+
+if TYPE_CHECKING:
+    from benchbook.evaluators.verify import Verification
 
 
 @click.command()
@@ -132,20 +135,14 @@ def verify(
 ) -> None:
     """Re-derive everything in RUN from its journal, offline, and name every byte that was changed.
 
-    RUN is a record's folder or its id, of a run or of people's labels; by default the newest run. Ends with 1 where
-    something does not hold.
+    RUN is a record's folder or its id, of a run or of people's labels, or the folder of an audit of a judge; by default
+    the newest run. Ends with 1 where something does not hold.
     """
-    from benchbook.labels.verify import verify_record
-    from benchbook.views.progress import shown_verification
-
-    record = find_record(run, runs, says_name=False)
-    held_against = None if against is None else find_record(against, runs)
-    with shown_verification() as handler:
-        result = verify_record(record, expect=expect, against=held_against, runs=runs, on_progress=handler)
+    path, what, result = _verified(run, expect, against, runs)
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {
-            "run": str(record.path),
+            "run": str(path),
             "holds": result.holds,
             "sha256": result.sha256,
             "facts": result.n_facts,
@@ -155,10 +152,7 @@ def verify(
         said |= {} if result.not_computed is None else {"not_computed": result.not_computed}
         print_json(said | ({"notes": result.notes} if result.notes else {}))
     elif result.holds:
-        from benchbook.views.words import state_words
-
-        what = "people's labels" if is_of_labels(record) else f"the run is {state_words(result.state)}"
-        click.echo(visible(f"{record.path}: verified. {result.n_facts} facts, {what}"))
+        click.echo(visible(f"{path}: verified. {result.n_facts} facts, {what}"))
         click.echo(f"record hash: {result.sha256}")
         if result.not_computed is not None:
             click.echo(visible(f"{result.not_computed}."))
@@ -168,8 +162,30 @@ def verify(
         for finding in result.findings:
             click.echo(visible(str(finding)))
         count = plural(len(result.findings), "finding")
-        click.echo(f"{record.path}: does not hold ({count})", err=True)
+        click.echo(f"{path}: does not hold ({count})", err=True)
     ctx.exit(0 if result.holds else 1)
+
+
+def _verified(run: str | None, expect: str | None, against: str | None, runs: str) -> tuple[Path, str, Verification]:
+    """The folder that is meant, what it is in words, and how it was verified."""
+    from benchbook.judge_audit.folder import is_audit, open_audit
+    from benchbook.labels.verify import verify_record
+    from benchbook.views.progress import shown_verification
+    from benchbook.views.words import state_words
+
+    if run is not None and is_audit(run):
+        from benchbook.exchange.verifying_audits import verify_audit
+
+        audit = open_audit(run)
+        with shown_verification() as handler:
+            found = verify_audit(audit, expect=expect, on_progress=handler)
+        return audit.path, f"the audit is {state_words(found.state)}", found
+    record = find_record(run, runs, says_name=False)
+    held_against = None if against is None else find_record(against, runs)
+    with shown_verification() as handler:
+        found = verify_record(record, expect=expect, against=held_against, runs=runs, on_progress=handler)
+    what = "people's labels" if is_of_labels(record) else f"the run is {state_words(found.state)}"
+    return record.path, what, found
 
 
 @click.command()

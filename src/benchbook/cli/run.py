@@ -15,6 +15,7 @@ from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, resume_option, setting_options
 from benchbook.errors import UsageError
+from benchbook.text import visible
 
 if TYPE_CHECKING:
     from benchbook.ask.settings import SittingSettings
@@ -78,6 +79,8 @@ def run(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     if result is None:
         return
     print_result(result, settings, options)
+    if not (options["as_json"] or options["quiet"]):
+        _say_judge_card(result)
     if options["by_rule"] and not (options["as_json"] or options["quiet"]):
         say_gated_by(result.derived.decision, "rule")
     say_stopped(result, "run")
@@ -100,6 +103,18 @@ def _answers(run: str | None, settings: dict[str, Any]) -> Iterator[dict[str, An
         if found.note is not None:
             click.echo(found.note, err=True)
         yield settings_over(found, settings)
+
+
+def _say_judge_card(result: RunResult[Any]) -> None:
+    """Say whether the judge was audited, and what its card leaves; nothing of a run without a judge."""
+    from benchbook.judge_audit.folder import AUDITS
+    from benchbook.judge_audit.holding import card_found, has_judge
+    from benchbook.views.audit_card import found_words
+
+    record = result.record
+    if has_judge(record):
+        found = card_found(record, record.path.parent.parent / AUDITS)
+        click.echo(visible(found_words(found, str(record.path))))
 
 
 def _asked_for(values: dict[str, Any], source: str, *, gate: bool) -> tuple[Evaluator, SittingSettings]:

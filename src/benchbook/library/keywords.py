@@ -71,6 +71,32 @@ class JudgeOfRunKeywords(TypedDict, total=False):
     judge_output_price: Dollars | None
 
 
+class AuditKeywords(LimitKeywords, JudgeOfRunKeywords, total=False):
+    """An audit as it is asked for, and how its judge is asked."""
+
+    n: int | None
+    seed: int
+    variants: str | Sequence[str]
+    margin: float
+    confidence: float
+    until_decided: bool
+    own_name: str | None
+    other_name: str | None
+    audits: FilePath
+    audit_id: str | None
+    spec: FilePath
+
+
+class AuditSittingKeywords(LimitKeywords, total=False):
+    """Settings that may change between an audit's sittings, and a function that judged, given again."""
+
+    judge: Asked
+    judges: Sequence[JudgeTable]
+    judge_base_url: str | None
+    judge_api_key_env: str | None
+    judge_path: FilePath | None
+
+
 class AskedKeywords(LimitKeywords, ModelKeywords, total=False):
     """Settings of asking a model, beside its eval set and which items."""
 
