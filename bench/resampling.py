@@ -1,27 +1,21 @@
 """What resampling and the other long computations of `benchbook.statistics` cost.
 
-    script/bench statistics [--only NAME] [--pairs N] [--resamples N] [--json]
+    script/bench resampling [--only NAME] [--pairs N] [--resamples N] [--json]
 
 Each job runs in a process of its own; CPU seconds and peak memory are of the whole process, so imports and the making
 of the data count. Goal: 10,000 resamples over 100,000 pairs within 3 CPU seconds and 500 MB, whatever the values.
-
-A script's own folder comes first on sys.path: what says `import statistics` in bench/ finds this file, and not the
-standard library's. So imported under that name, it puts that one in its place, and loads nothing else of size.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import resource
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -151,16 +145,5 @@ def main() -> None:
         print(f"load average {os.getloadavg()[0]:.2f}")
 
 
-def _hand_over() -> None:
-    """Puts the standard library's `statistics` in this module's place."""
-    spec = importlib.util.spec_from_file_location("statistics", Path(sysconfig.get_path("stdlib"), "statistics.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["statistics"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-
-if __name__ == "statistics":
-    _hand_over()
-elif __name__ == "__main__":
+if __name__ == "__main__":
     main()
