@@ -71,9 +71,8 @@ def _width(name: str, model: Model, repeats: int, draws: int) -> Line:
         today.add(_interval(a, b, repeats), 0.0)
         first.add(_interval(*(rng.hypergeometric(one, repeats - one, 1) for one in (a, b)), 1), 0.0)
     case = f"{name}, {N_ITEMS} items asked {_times(repeats)}; planned width {planned_width(model, repeats):.3f}"
-    return Line(
-        where="plan", case=case, goal=COVERS, today=today.measured, others=() if repeats == 1 else (first.measured,), draws=draws,
-    )  # fmt: skip
+    others = () if repeats == 1 else (first.measured,)
+    return Line(where="plan", case=case, goal=COVERS, today=today.measured, others=others, draws=draws)
 
 
 def _interval(a: np.ndarray, b: np.ndarray, repeats: int) -> Bounds:

@@ -1,4 +1,8 @@
-"""The same numbers as SciPy, statsmodels, scikit-learn and krippendorff, over random data."""
+"""The same numbers as SciPy, statsmodels and scikit-learn, over twenty random inputs at least.
+
+What no package here computes is held against its formula, in test_against_formulas.py; that every public function is
+in one of the two, test_every_function_is_judged.py.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from benchbook import statistics as st
 
-SEEDS = range(5)
+SEEDS = range(20)
 ALMOST = {"rtol": 1e-9, "atol": 1e-12}
 
 
@@ -34,12 +38,32 @@ def test_intervals_of_a_rate(n: int, share: float, confidence: float) -> None:
         np.testing.assert_allclose([found.low, found.high], np.nan_to_num([low, high], nan=float(k == n)), **ALMOST)
 
 
-@pytest.mark.parametrize("n", [2, 5, 1000, 100_000])
+@pytest.mark.parametrize("n", [2, 5, 1000, 100_000, *range(6, 22)])
 def test_t_interval(n: int) -> None:
     x = np.random.default_rng(n).normal(3.0, 2.0, n)
-    found = st.t_interval(x, 0.9)
     expected = scipy.stats.t.interval(0.9, n - 1, x.mean(), scipy.stats.sem(x))
-    np.testing.assert_allclose([found.low, found.high], expected, **ALMOST)
+    for found in (st.t_interval(x, 0.9), st.mean_interval(x, confidence=0.9)):
+        np.testing.assert_allclose([found.low, found.high], expected, **ALMOST)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_paired_differences(seed: int) -> None:
+    a, b = _pairs(seed)
+    found = st.paired_difference(a, b, confidence=0.9)
+    theirs = scipy.stats.ttest_rel(b, a).confidence_interval(0.9)
+    np.testing.assert_allclose([found.low, found.high], [theirs.low, theirs.high], **ALMOST)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_runs_of_passes(seed: int) -> None:
+    """The fourfold table, the difference and both p-values."""
+    a, b = ((one > 0).astype(int) for one in _pairs(seed))
+    found = st.paired_binary(a, b)
+    table = np.array([[found.neither, found.only_b], [found.only_a, found.both]])
+    np.testing.assert_array_equal(table, [[((a == i) & (b == j)).sum() for j in (0, 1)] for i in (0, 1)])
+    assert found.test.p_exact == pytest.approx(mcnemar(table, exact=True).pvalue, rel=1e-9)
+    theirs = scipy.stats.ttest_rel(b, a).confidence_interval(0.95)
+    np.testing.assert_allclose([found.difference.low, found.difference.high], [theirs.low, theirs.high], **ALMOST)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -47,7 +71,10 @@ def test_clustered_standard_error(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, clusters = rng.random(80), rng.integers(0, 12, 80)
     fit = OLS(x, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
-    assert st.clustered_mean(x, clusters).standard_error == pytest.approx(fit.bse[0], rel=1e-9)
+    found = st.clustered_mean(x, clusters)
+    assert found.standard_error == pytest.approx(fit.bse[0], rel=1e-9)
+    expected = scipy.stats.t.interval(0.95, np.unique(clusters).size - 1, x.mean(), fit.bse[0])
+    np.testing.assert_allclose([found.low, found.high], expected, **ALMOST)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -61,7 +88,32 @@ def test_bca_of_a_mean(seed: int) -> None:
     assert found.standard_error == pytest.approx(theirs.standard_error, rel=0.03)
 
 
-@pytest.mark.parametrize("n", [10, 60, 500])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bca_of_a_ratio(seed: int) -> None:
+    table = np.random.default_rng(seed).gamma(2.0, 1.0, (50, 2))
+    theirs = scipy.stats.bootstrap(
+        (table[:, 0], table[:, 1]), lambda x, y, axis: x.sum(axis=axis) / y.sum(axis=axis), paired=True,
+        n_resamples=20_000, method="BCa", rng=np.random.default_rng(1),
+    ).confidence_interval  # fmt: skip
+    found = st.bootstrap_interval(
+        st.Units.of(table), lambda totals: totals[:, 0] / totals[:, 1], n=50, n_resamples=20_000
+    )
+    np.testing.assert_allclose(
+        [found.low, found.high], [theirs.low, theirs.high], atol=0.05 * (theirs.high - theirs.low)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_percentile_intervals(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, q = np.sort(rng.exponential(1.0, 200)), rng.uniform(0.1, 0.9)
+    low, high = scipy.stats.binom.ppf([0.025, 0.975], 200, q).astype(int)
+    found = st.percentile_interval(rng.permutation(x), q)
+    assert (found.low, found.high) == (x[low - 1], x[high])
+    assert found.estimate == pytest.approx(scipy.stats.mstats.mquantiles(x, [q], 1, 1)[0], rel=1e-9)  # type 7
+
+
+@pytest.mark.parametrize("n", [10, 37, 60, 144, 500])
 @pytest.mark.parametrize("q", [0.05, 0.5, 0.9, 0.99])
 def test_percentile_ranks(n: int, q: float) -> None:
     low, high = scipy.stats.binom.ppf([0.025, 0.975], n, q)
@@ -69,12 +121,16 @@ def test_percentile_ranks(n: int, q: float) -> None:
     assert (found.low_rank or 0, found.high_rank or n + 1) == (low, high + 1)
 
 
-@pytest.mark.parametrize(("only_a", "only_b"), [(0, 1), (3, 9), (40, 8), (400, 460)])
+@pytest.mark.parametrize(
+    ("only_a", "only_b"),
+    [(0, 1), (3, 9), (40, 8), (400, 460), *np.random.default_rng(5).integers(1, 90, (16, 2)).tolist()],
+)
 def test_mcnemar(only_a: int, only_b: int) -> None:
     found = st.mcnemar(only_a, only_b)
     assert found.p_exact == pytest.approx(mcnemar([[0, only_a], [only_b, 0]], exact=True).pvalue, rel=1e-9)
     one_point = scipy.stats.binom.pmf(only_a, only_a + only_b, 0.5)
-    assert found.p_mid == pytest.approx(found.p_exact - one_point, rel=1e-9)
+    expected = 1.0 if only_a == only_b else found.p_exact - one_point
+    assert found.p_mid == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -177,20 +233,126 @@ def test_rank_correlations(seed: int) -> None:
     found = st.rank_correlation(a, b)
     assert found.kendall_tau_b.estimate == pytest.approx(scipy.stats.kendalltau(a, b).statistic, rel=1e-9)
     assert found.spearman.estimate == pytest.approx(scipy.stats.spearmanr(a, b).statistic, rel=1e-9)
+    for one, variance in (
+        (found.kendall_tau_b, 0.437 / 56),
+        (found.spearman, (1 + found.spearman.estimate**2 / 2) / 57),
+    ):
+        bounds = np.tanh(scipy.stats.norm.interval(0.95, np.arctanh(one.estimate), np.sqrt(variance)))
+        np.testing.assert_allclose([one.low, one.high], bounds, **ALMOST)
 
 
-@pytest.mark.parametrize(("difference", "sd"), [(0.05, 0.3), (0.2, 1.0), (-1.0, 2.5)])
-def test_sample_size_of_a_paired_mean(difference: float, sd: float) -> None:
-    """The normal distribution is at most two pairs short of the t distribution."""
-    theirs = power.TTestPower().solve_power(abs(difference) / sd, alpha=0.05, power=0.8)
-    assert -2.5 < st.sample_size_paired_mean(difference, sd).n - theirs < 1
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sample_size_of_a_paired_mean(seed: int) -> None:
+    """The normal form is statsmodels' of one sample; and at most two pairs short of the t distribution."""
+    rng = np.random.default_rng(seed)
+    difference, sd = rng.uniform(0.05, 0.5) * rng.choice([-1, 1]), rng.uniform(0.3, 2.0)
+    found = st.sample_size_paired_mean(difference, sd, power=0.9).n
+    size = abs(difference) / sd
+    assert found == np.ceil(power.NormalIndPower().solve_power(size, alpha=0.05, power=0.9, ratio=0))
+    assert -2.5 < found - power.TTestPower().solve_power(size, alpha=0.05, power=0.9) < 1
 
 
-@pytest.mark.parametrize(("p1", "p2"), [(0.1, 0.2), (0.5, 0.55), (0.9, 0.8)])
-def test_sample_size_of_two_proportions(p1: float, p2: float) -> None:
-    """statsmodels' form, by arcsines, is near."""
-    theirs = power.NormalIndPower().solve_power(proportion.proportion_effectsize(p1, p2), alpha=0.05, power=0.8)
-    assert st.sample_size_two_proportions(p1, p2).n == pytest.approx(theirs, rel=0.06)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sample_size_of_two_proportions(seed: int) -> None:
+    """statsmodels' power is enough from this number on, and not from one less."""
+    rng = np.random.default_rng(seed)
+    p1 = rng.uniform(0.1, 0.6)
+    p2 = p1 + rng.uniform(0.05, 0.3)
+    n = st.sample_size_two_proportions(p1, p2).n
+    powers = [proportion.power_proportions_2indep(p2 - p1, p1, size).power for size in (n - 1, n)]
+    assert powers[0] < 0.8 <= powers[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sample_size_of_the_mid_p_test(seed: int) -> None:
+    """The power of the test, added up by SciPy: enough with this number, and not with one less."""
+    rng = np.random.default_rng(seed)
+    only_a = rng.uniform(0.02, 0.1)
+    only_b = only_a + rng.uniform(0.15, 0.3)
+    n = st.sample_size_mid_p(only_a, only_b).n
+    assert _mid_p_power(only_a, only_b, n - 1) < 0.8 <= _mid_p_power(only_a, only_b, n)
+
+
+def _mid_p_power(only_a: float, only_b: float, n: int) -> float:
+    found = 0.0
+    for differing in range(n + 1):
+        k = np.arange(differing + 1)
+        lower = scipy.stats.binom.cdf(k, differing, 0.5) - scipy.stats.binom.pmf(k, differing, 0.5) / 2
+        rejected = 2 * np.minimum(lower, 1 - lower) <= 0.05
+        won = scipy.stats.binom.pmf(k, differing, only_b / (only_a + only_b))
+        found += scipy.stats.binom.pmf(differing, n, only_a + only_b) * won[rejected].sum()
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_many_values_settle_a_rate(seed: int) -> None:
+    """By statsmodels' Wilson interval, which takes parts of a success: it keeps the limit from this number on."""
+    rng = np.random.default_rng(seed)
+    n, limit = 100, 0.85
+    k = int(rng.choice([*range(60, 83), *range(88, 99)]))
+    found = st.n_to_settle_rate(k, n, limit)
+    settled = [
+        low >= limit or high <= limit
+        for low, high in (proportion.proportion_confint(k / n * m, m, 0.05, "wilson") for m in (found - 1, found))
+    ]
+    assert settled == [False, True]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_many_values_settle_a_mean(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    distance, sd = rng.uniform(0.02, 0.3), rng.uniform(0.1, 0.5)
+    found = st.n_to_settle_mean(distance, sd)
+    halves = [scipy.stats.t.ppf(0.975, m - 1) * sd / np.sqrt(m) for m in (found - 1, found)]
+    assert halves[0] > distance >= halves[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_many_values_settle_a_percentile(seed: int) -> None:
+    """The least number of which the upper order statistic of SciPy's binomial is among those within the limit."""
+    rng = np.random.default_rng(seed)
+    n, q = 100, 0.9
+    within = int(rng.integers(93, 100))
+    found = st.n_to_settle_percentile(within, n, q)
+    expected = next(m for m in range(1, 10_000) if scipy.stats.binom.ppf(0.975, m, q) + 1 <= m * within // n)
+    assert found == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("clusters", [None, 12])
+def test_repeats(seed: int, clusters: int | None) -> None:
+    """The mean over repeats is clustered by item; its spread is NumPy's of their means."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random((3, clusters or 30))
+    found = st.repeat_summary(rows.tolist())
+    items = np.tile(np.arange(rows.shape[1]), 3)
+    cluster = {"groups": items, "use_correction": False}
+    fit = OLS(rows.ravel(), np.ones(rows.size)).fit(cov_type="cluster", cov_kwds=cluster)
+    assert found.mean.standard_error == pytest.approx(fit.bse[0], rel=1e-9)
+    assert found.sd == pytest.approx(rows.mean(axis=1).std(ddof=1), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ranks(seed: int) -> None:
+    """McNemar's mid-p of every two runs by SciPy, adjusted by statsmodels: whom it shows to be better ranks above."""
+    rng = np.random.default_rng(seed)
+    scores = (rng.random((80, 5)) < np.array([0.8, 0.75, 0.55, 0.5, 0.3])) * 1
+    pairs = [(i, j) for i in range(5) for j in range(i)]
+    p = []
+    for i, j in pairs:
+        lost, won = int((scores[:, i] > scores[:, j]).sum()), int((scores[:, i] < scores[:, j]).sum())
+        few, all_ = min(lost, won), lost + won
+        p.append(min(1.0, 2 * scipy.stats.binom.cdf(few, all_, 0.5) - scipy.stats.binom.pmf(few, all_, 0.5)))
+    shown = [
+        pair
+        for pair, adjusted in zip(pairs, multitest.multipletests(p, method="holm")[1], strict=True)
+        if adjusted <= 0.05
+    ]
+    means = scores.mean(axis=0)
+    for one in st.rank_runs({str(i): scores[:, i] for i in range(5)}).runs:
+        rivals = [means[j if i == int(one.name) else i] for i, j in shown if int(one.name) in (i, j)]
+        better, worse = (sum(sign * (rival - one.mean) > 0 for rival in rivals) for sign in (1, -1))
+        assert (one.rank_low, one.rank_high) == (1 + better, 5 - worse)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
