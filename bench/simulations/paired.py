@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from math import sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 
 from benchbook import statistics as st
 from simulations.ground import COVERS, Bounds, Line, Measured, at_most, binomial, bounds_by, coverage_of, tables
 
 Table = tuple[int, int, int]  # lost, won, n
-Z = 1.959963984540054
 SIZES, SHARES = (10, 25, 50, 100), (0.1, 0.2, 0.4, 0.6)
 FAR = {"highest type I error, up to 60 % differ": SHARES, "highest type I error, all items differ": (1.0,)}
 
@@ -89,23 +86,6 @@ TESTS: dict[str, Callable[[int, int], float]] = {
 }
 
 
-def tango(lost: int, won: int, n: int, z: float = Z) -> tuple[float, float]:
-    """The score interval of Tango (1998): differences won - lost that the score test does not reject."""
-
-    def score(difference: float) -> float:
-        b = -won - lost + (2 * n - won + lost) * difference
-        root = sqrt(max(0.0, b * b + 8 * n * lost * difference * (1 - difference)))
-        share_lost = max(0.0, (root - b) / (4 * n))
-        variance = n * (2 * share_lost + difference * (1 - difference))
-        gap = won - lost - n * difference
-        return 0.0 if gap == 0 else gap / sqrt(max(variance, 1e-300))
-
-    middle, hair = (won - lost) / n, 1e-12
-    low = -1.0 if middle <= -1 + hair else brentq(lambda d: score(d) - z, -1 + hair, middle)
-    high = 1.0 if middle >= 1 - hair else brentq(lambda d: score(d) + z, middle, 1 - hair)
-    return float(low), float(high)
-
-
 def _t(one: Table) -> Bounds:
     lost, won, n = one
     return bounds_by(st.t_interval(np.repeat([-1.0, 1.0, 0.0], [lost, won, n - lost - won])))
@@ -128,6 +108,6 @@ def _mirrored(interval: Callable[[int, int, int], Bounds]) -> Callable[[Table], 
 BY_TABLE: dict[str, Callable[[Table], Bounds]] = {
     "mid-p, inverted": _mirrored(lambda *one: bounds_by(st.paired_rates(*one))),
     "Bonett-Price": _mirrored(lambda *one: bounds_by(st.bonett_price(*one))),
-    "Tango": _mirrored(tango),
+    "score (Tango)": _mirrored(lambda *one: bounds_by(st.paired_score(*one))),
     "t": _t,
 }

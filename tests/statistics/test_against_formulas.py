@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.optimize
+import scipy.special
 import scipy.stats
 
 from benchbook import statistics as st
@@ -122,6 +123,26 @@ def test_paired_rates(rng: np.random.Generator) -> None:
     low, high = (scipy.optimize.brentq(lambda x, p=p: up_to(x) - p, -0.999, 0.999, xtol=1e-9) for p in (0.025, 0.975))
     found = st.paired_rates(lost, won, n)
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=1e-4)  # ours has 32 nodes
+
+
+def test_paired_scores(rng: np.random.Generator) -> None:
+    """Tango 1998: at a bound the estimate is z standard errors away, where what differs is as likely as can be."""
+    n = int(rng.integers(20, 200))
+    lost, won = (int(one) for one in rng.integers(0, n // 4, 2))
+    found = st.paired_score(lost, won, n, 0.9)
+    for bound in (found.low, found.high):
+        least, most = max(0.0, -bound) + 1e-12, (1 - bound) / 2 - 1e-12
+
+        def unlikely(share_lost: float, bound: float = bound) -> float:
+            shares = share_lost, share_lost + bound, 1 - 2 * share_lost - bound
+            return -float(scipy.special.xlogy((lost, won, n - lost - won), np.maximum(shares, 1e-300)).sum())
+
+        options = {"xatol": 1e-12}
+        share = scipy.optimize.minimize_scalar(
+            unlikely, bounds=(least, most), method="bounded", options=options
+        ).x
+        error = sqrt((2 * share + bound * (1 - bound)) / n)
+        assert abs(found.estimate - bound) / error == pytest.approx(scipy.stats.norm.ppf(0.95), rel=1e-4)
 
 
 def test_bonett_price(rng: np.random.Generator) -> None:

@@ -17,6 +17,7 @@ from benchbook.statistics import (
     bounded_difference,
     mcnemar,
     paired_rates,
+    paired_score,
 )
 from benchbook.statistics.distributions import t_cdf
 
@@ -114,6 +115,9 @@ def item_difference(
             return paired_rates(lost, won, n, confidence)
         return bounded_difference(differences, clusters=clusters, confidence=confidence)
 
+    def for_a_claim(confidence: float) -> Estimate:
+        return paired_score(lost, won, n, confidence) if is_binary else interval(confidence)
+
     found = interval(confidence)
     p: float | None = None
     test, drawn_by = "none", None
@@ -141,7 +145,7 @@ def item_difference(
         seed=drawn_by,
         reason=found.reason,
         warnings=found.warnings,
-        not_worse=None if margin is None or not n else _not_worse(margin, interval(2 * confidence - 1), confidence),
+        not_worse=None if margin is None or not n else _not_worse(margin, for_a_claim(2 * confidence - 1), confidence),
     )
     return with_p(difference, p)
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     )
     from benchbook.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
     from benchbook.statistics.ranking import RankCorrelation, RankedRun, Ranking, rank_correlation, rank_runs
+    from benchbook.statistics.score_bound import paired_score
     from benchbook.statistics.sequences import ConfidenceSequence, FiniteBet, confidence_sequence
     from benchbook.statistics.significance import (
         AdjustedPValues,
@@ -126,6 +127,7 @@ __all__ = [
     "paired_difference",
     "paired_permutation_test",
     "paired_rates",
+    "paired_score",
     "percentile_interval",
     "percentile_ranks",
     "post_stratified_rate",
@@ -151,6 +153,7 @@ _NAMES_BY_MODULE = {
     "bounded": "bounded_mean Widening bounded_difference cluster_widening",
     "corrected": "CorrectedRate rogan_gladen Stratum post_stratified_rate",
     "ranking": "RankCorrelation rank_correlation RankedRun Ranking rank_runs",
+    "score_bound": "paired_score",
     "sequences": "FiniteBet ConfidenceSequence confidence_sequence",
     "many_raters": "fleiss_kappa krippendorff_alpha",
     "means": "clustered_mean mean_interval t_interval Repeats VarianceComponents repeat_summary variance_components",
