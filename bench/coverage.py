@@ -50,7 +50,7 @@ ROWS: Mapping[str, ModuleType] = {
 }
 STANDINGS = {"holds": "", "cautious": "cautious", "broken": "**broken**"}
 HEADER = (
-    "| where, and the case | goal, % | in use | % | width, or | best other | % | width, or |",
+    "| where, and the case | goal, % | in use | % | width, or as named | best other | % | width, or as named |",
     "| --- | --- | --- | ---: | ---: | --- | ---: | ---: |",
 )
 
@@ -80,7 +80,7 @@ def _row(line: Line) -> str:
 
 
 def _percent(one: Measured) -> str:
-    return f"{one.percent:.1f}" if one.given > 99.95 else f"{one.percent:.1f} ({one.given:.0f})"
+    return f"{one.percent:.1f}" if one.given > 99.5 else f"{one.percent:.1f} ({one.given:.0f})"
 
 
 def _cost(line: Line, one: Measured) -> str:

@@ -49,9 +49,10 @@ def _ready(case: str, bad: SampleOutcome, share: float, n: int, draws: int) -> L
     for weight, (n_bad, n_unscored, _) in tables(n, share, 0.02, draws):
         counts = {bad: n_bad, UNSCORED: n_unscored, GOOD: n - n_bad - n_unscored}
         total += weight
-        said["bound of the worst case"] += weight * (_decision(counts) == "READY")
+        tally = _tally(counts)
+        said["bound of the worst case"] += weight * _is_ready(tally)
         said["bound, and worst case apart"] += weight * _apart(counts)
-        said["by points"] += weight * by_points(_tally(counts)).release_ready
+        said["by points"] += weight * by_points(tally).release_ready
     today, *rest = (Measured(name, 100 * one / total) for name, one in said.items())
     return Line(
         where="unscored and bounds", case=f"READY, wrongly: {n} samples, {case}", goal=at_most(5), today=today,
@@ -74,7 +75,7 @@ def _least() -> Iterator[Line]:
     """Perfect samples at the number that is told, and at one less; and how often it would be wrong."""
     least = least_for_ready(V1, 0.95)
     for n, goal in ((least, at_least(100)), (least - 1, at_most(0))):
-        ready = _decision({GOOD: n}) == "READY"
+        ready = _is_ready(_tally({GOOD: n}))
         yield Line(
             where="plan", case=f"READY of {n} perfect samples; {least} are told to be the least", goal=goal,
             today=Measured("one-sided bound", 100.0 * ready),
@@ -82,8 +83,8 @@ def _least() -> Iterator[Line]:
         )  # fmt: skip
 
 
-def _decision(counts: Outcomes) -> str:
-    return decide_by_bounds(_tally(counts), settle=False).decision
+def _is_ready(tally: RubricTally) -> bool:
+    return decide_by_bounds(tally, settle=False).decision == "READY"
 
 
 def _tally(counts: Outcomes) -> RubricTally:

@@ -142,9 +142,9 @@ def binomial(n: int, p: float) -> list[float]:
 
 
 def tables(n: int, lost: float, won: float, draws: int) -> Iterator[tuple[float, tuple[int, int, int]]]:
-    """`(probability, (lost, won, n))` of the fourfold tables; of those that one in a thousand times `draws` would have
-    to show, none: a simulation hardly would."""
-    least = 1e-3 / draws
+    """`(probability, (lost, won, n))` of the fourfold tables, without those that a hundred times as many `draws` would
+    show less than once."""
+    least = 1e-2 / draws
     for i, of_lost in enumerate(binomial(n, lost)):
         if of_lost > least:
             for j, of_won in enumerate(binomial(n - i, won / (1 - lost))):

@@ -16,7 +16,7 @@ FAR = {"highest type I error, up to 60 % differ": SHARES, "highest type I error,
 
 
 def lines(draws: int) -> Iterator[Line]:
-    for n, lost, won in ((10, 0.01, 0.4), (30, 0.1, 0.2), (100, 0.1, 0.1)):
+    for n, lost, won in ((10, 0.01, 0.4), (30, 0.1, 0.2), (60, 0.1, 0.1)):
         today, *rest = coverage_of(tables(n, lost, won, draws), won - lost, BY_TABLE)
         yield Line(
             where="paired passes", case=f"{n} items, {100 * lost:g} % lost, {100 * won:g} % won", goal=COVERS,

@@ -138,9 +138,7 @@ def test_paired_scores(rng: np.random.Generator) -> None:
             return -float(scipy.special.xlogy((lost, won, n - lost - won), np.maximum(shares, 1e-300)).sum())
 
         options = {"xatol": 1e-12}
-        share = scipy.optimize.minimize_scalar(
-            unlikely, bounds=(least, most), method="bounded", options=options
-        ).x
+        share = scipy.optimize.minimize_scalar(unlikely, bounds=(least, most), method="bounded", options=options).x
         error = sqrt((2 * share + bound * (1 - bound)) / n)
         assert abs(found.estimate - bound) / error == pytest.approx(scipy.stats.norm.ppf(0.95), rel=1e-4)
 

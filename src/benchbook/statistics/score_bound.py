@@ -1,8 +1,8 @@
 """The score interval of the difference of two rates over the same items (Tango 1998).
 
-For claims that a run is not worse by more than a margin. Little may differ there, and all of it may be lost: of that the
-interval that inverts the mid-p test is too sure, on this side (docs/decisions/0048-the-bound-of-a-margin.md). The score
-test takes the variance that the claimed difference itself would have.
+For claims that a run is not worse by more than a margin. Little may differ there, and all of it may be lost: the
+interval that inverts the mid-p test is then too sure on this side (docs/decisions/0048-the-bound-of-a-margin.md). The
+score test takes the variance that the claimed difference itself would have.
 """
 
 from __future__ import annotations
