@@ -45,6 +45,9 @@ def test_every_function_says_what_it_does_and_returns_something_typed(name: str)
         pytest.param("st.percentile_interval([3, 1, 2], 0.5)", {"scipy", "statsmodels"}, id="percentile"),
         pytest.param("st.paired_binary([1, 0], [1, 1])", {"scipy", "statsmodels"}, id="paired"),
         pytest.param("st.rank_runs({'a': [1, 0], 'b': [1, 1]})", {"scipy", "statsmodels"}, id="ranking"),
+        pytest.param(
+            "st.pair_strengths('aab', 'bba', [1, 0, 1], clusters='xyz')", {"scipy", "statsmodels"}, id="strengths"
+        ),
     ],
 )
 def test_what_every_run_needs_loads_nothing_heavy(use: str, unloaded: set[str]) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchbook.statistics.binomial import clopper_pearson, percentile_interval, percentile_ranks, wilson
     from benchbook.statistics.bootstrap import Units, bootstrap_interval, bootstrap_mean
     from benchbook.statistics.bounded import Widening, bounded_difference, bounded_mean, cluster_widening
+    from benchbook.statistics.bradley_terry import BradleyTerry, CovariateEffect, PairStrength, pair_strengths
     from benchbook.statistics.corrected import CorrectedRate, Stratum, post_stratified_rate, rogan_gladen
     from benchbook.statistics.ground import REASONS, WARNINGS, Agreement, Estimate, RankInterval
     from benchbook.statistics.many_raters import fleiss_kappa, krippendorff_alpha
@@ -79,12 +80,15 @@ __all__ = [
     "AdjustedPValues",
     "Agreement",
     "AgreementMethod",
+    "BradleyTerry",
     "ConfidenceSequence",
     "CorrectedRate",
+    "CovariateEffect",
     "Estimate",
     "FiniteBet",
     "Margin",
     "McNemar",
+    "PairStrength",
     "PairedBinary",
     "PermutationTest",
     "PredictionPoweredMean",
@@ -123,6 +127,7 @@ __all__ = [
     "n_to_settle_percentile",
     "n_to_settle_rate",
     "non_inferiority",
+    "pair_strengths",
     "paired_binary",
     "paired_difference",
     "paired_permutation_test",
@@ -151,6 +156,7 @@ _NAMES_BY_MODULE = {
     "agreement": "AgreementMethod Weights cohens_kappa gwet_ac",
     "bootstrap": "Units bootstrap_interval bootstrap_mean",
     "bounded": "bounded_mean Widening bounded_difference cluster_widening",
+    "bradley_terry": "BradleyTerry CovariateEffect PairStrength pair_strengths",
     "corrected": "CorrectedRate rogan_gladen Stratum post_stratified_rate",
     "ranking": "RankCorrelation rank_correlation RankedRun Ranking rank_runs",
     "score_bound": "paired_score",

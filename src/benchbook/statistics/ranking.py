@@ -18,6 +18,7 @@ from math import atanh, sqrt, tanh
 
 import numpy as np
 
+from benchbook.statistics.all_pairs import HAIR, AllPairs, holm_of_pairs, ranks_of, ranks_shown
 from benchbook.statistics.bounded import worth
 from benchbook.statistics.distributions import coin_cdfs, normal_quantile, t_cdfs
 from benchbook.statistics.ground import (
@@ -35,7 +36,6 @@ from benchbook.statistics.ground import (
 )
 
 MOST_RUNS = 4_000  # eight million pairs: a gigabyte, and a minute
-_HAIR = 1e-12  # scores that differ by rounding alone are ties
 _SURE = 1e-6  # beyond what rounding makes of a sum of squares
 _MOST_HALVED = 1000  # times that 1 is halved before nothing is left
 _AT_ONCE = 1000  # pairs whose items are counted
@@ -101,8 +101,8 @@ def rank_runs(
         table = np.column_stack(columns) * (1 if higher_is_better else -1)
         pairs, p = None, np.empty(0)
         if not too_many:
-            pairs = _Pairs(n_runs)
-            p = _holm(_mid_p(table, pairs) if is_binary else _t_p(table, pairs, codes, n_units))
+            pairs = AllPairs(n_runs)
+            p = holm_of_pairs(_mid_p(table, pairs) if is_binary else _t_p(table, pairs, codes, n_units))
         placed = _placed(list(scores), table.mean(axis=0), pairs, p, 1 - confidence)
         runs = tuple(one if higher_is_better else replace(one, mean=-one.mean) for one in placed)
     return Ranking(
@@ -117,30 +117,12 @@ def rank_runs(
     )
 
 
-class _Pairs:
-    """All pairs of runs, in the order of the upper triangle of a table: what is said of a pair is a flat array."""
-
-    def __init__(self, n_runs: int) -> None:
-        self.n_runs = n_runs
-        self.first, self.second = np.triu_indices(n_runs, 1)
-
-    def of(self, table: Floats) -> Floats:
-        """The pairs' entries of a symmetric table."""
-        return np.asarray(table[self.first, self.second])
-
-    def with_run(self, run: int) -> Ints:
-        """The places of a run's pairs with each of the others, in their order."""
-        others = np.delete(np.arange(self.n_runs), run)
-        low, high = np.minimum(others, run), np.maximum(others, run)
-        return np.asarray(low * (2 * self.n_runs - low - 1) // 2 + high - low - 1)
-
-
-def _placed(names: list[str], means: Floats, pairs: _Pairs | None, p: Floats, alpha: float) -> list[RankedRun]:
+def _placed(names: list[str], means: Floats, pairs: AllPairs | None, p: Floats, alpha: float) -> list[RankedRun]:
     """The runs in their order; without `pairs`, by their means alone. Means are the higher the better."""
-    ranks = 1 + len(names) - np.searchsorted(np.sort(means), means + _HAIR, side="right")
+    ranks = ranks_of(means)
     best = int(ranks.argmin())
-    shown = None if pairs is None else _shown(means, pairs, p, alpha)
-    against_best = None if pairs is None else np.insert(p[pairs.with_run(best)], best, 1.0)
+    shown = None if pairs is None else ranks_shown(means, pairs, p, alpha)
+    against_best = None if pairs is None else np.insert(p[pairs.with_one(best)], best, 1.0)
     runs = [
         RankedRun(
             name=name,
@@ -156,25 +138,7 @@ def _placed(names: list[str], means: Floats, pairs: _Pairs | None, p: Floats, al
     return sorted(runs, key=lambda run: run.rank)
 
 
-def _shown(means: Floats, pairs: _Pairs, p: Floats, alpha: float) -> tuple[Ints, Ints]:
-    """The first and last rank that each run may have, by the pairs of which one is shown to be better."""
-    difference = means[pairs.first] - means[pairs.second]
-    told = (p <= alpha) & (np.abs(difference) > _HAIR)
-    better = np.where(difference > 0, pairs.first, pairs.second)[told]
-    worse = np.where(difference > 0, pairs.second, pairs.first)[told]
-    n_runs = pairs.n_runs
-    return 1 + np.bincount(worse, minlength=n_runs), n_runs - np.bincount(better, minlength=n_runs)
-
-
-def _holm(p: Floats) -> Floats:
-    """Each p adjusted for all others (Holm 1979)."""
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(p.size, 0, -1)))
-    return adjusted
-
-
-def _mid_p(table: Floats, pairs: _Pairs) -> Floats:
+def _mid_p(table: Floats, pairs: AllPairs) -> Floats:
     """The mid-p of every two columns of 0 and 1, as in `mcnemar`."""
     passes = np.abs(table)
     both = passes.T @ passes
@@ -187,7 +151,7 @@ def _mid_p(table: Floats, pairs: _Pairs) -> Floats:
     return np.asarray(np.minimum(1.0, tails)[places])
 
 
-def _t_p(table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
+def _t_p(table: Floats, pairs: AllPairs, codes: Ints, n_units: int) -> Floats:
     """The p of every two columns' mean difference, with `bounded_difference`'s spread, from products of columns."""
     if n_units < 2:
         return np.ones(pairs.first.size)
@@ -201,7 +165,7 @@ def _t_p(table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
     return np.asarray(np.minimum(1.0, np.maximum(p, _least_p(p, table, pairs, codes, n_units))))
 
 
-def _designs(deviations: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> tuple[Floats, Floats, Floats]:
+def _designs(deviations: Floats, pairs: AllPairs, codes: Ints, n_units: int) -> tuple[Floats, Floats, Floats]:
     """`worth` of every two columns: size, spread and degrees of freedom."""
     sizes = np.bincount(codes, minlength=n_units).astype(np.float64)
     sums = _sums(deviations, codes, n_units)
@@ -215,14 +179,14 @@ def _sums(columns: Floats, codes: Ints, n_units: int) -> Floats:
     return sums
 
 
-def _lengths(columns: Floats, pairs: _Pairs) -> Floats:
+def _lengths(columns: Floats, pairs: AllPairs) -> Floats:
     """The squared length of the difference of every two columns."""
     products = columns.T @ columns
     own = np.diag(products)
     return np.asarray(np.maximum(0.0, own[pairs.first] + own[pairs.second] - 2 * pairs.of(products)))
 
 
-def _least_p(p: Floats, table: Floats, pairs: _Pairs, codes: Ints, n_units: int) -> Floats:
+def _least_p(p: Floats, table: Floats, pairs: AllPairs, codes: Ints, n_units: int) -> Floats:
     """2 / 2^k where k items (clusters) differ: no sign-flip test gives less, however alike the differences are.
 
     Of differences with the sum s and the sum of squares q at least s^2 / q are not 0, and q / w^2 if none is beyond w.
@@ -239,7 +203,7 @@ def _least_p(p: Floats, table: Floats, pairs: _Pairs, codes: Ints, n_units: int)
     by_run = np.ascontiguousarray(sums.T)
     for start in range(0, open_.size, _AT_ONCE):
         chosen = open_[start : start + _AT_ONCE]
-        k = (np.abs(by_run[pairs.first[chosen]] - by_run[pairs.second[chosen]]) > _HAIR).sum(axis=1)
+        k = (np.abs(by_run[pairs.first[chosen]] - by_run[pairs.second[chosen]]) > HAIR).sum(axis=1)
         least[chosen] = np.exp2(1.0 - np.minimum(k, _MOST_HALVED))
     return np.minimum(least, 1.0)
 
