@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         load_labels,
     )
     from benchbook.library.objects import ChecksRun, CorrectnessRun, RubricRun, Run, ScorerRun
+    from benchbook.library.pairs import PairRankings, rank_pairs, rank_pairs_async
     from benchbook.library.ranking import RunRanking, leaderboard, leaderboard_async
     from benchbook.library.records import load, verify
     from benchbook.library.scoring import score, score_async
@@ -54,6 +55,7 @@ __all__ = [
     "JudgeAudit",
     "Labels",
     "LogAudits",
+    "PairRankings",
     "RubricRun",
     "Run",
     "RunComparison",
@@ -82,6 +84,8 @@ __all__ = [
     "load",
     "load_audit",
     "load_labels",
+    "rank_pairs",
+    "rank_pairs_async",
     "resume",
     "resume_async",
     "resume_audit",
@@ -121,6 +125,7 @@ _HOMES = {
         "load_labels",
     ),
     "library.objects": ("ChecksRun", "CorrectnessRun", "RubricRun", "Run", "ScorerRun"),
+    "library.pairs": ("PairRankings", "rank_pairs", "rank_pairs_async"),
     "library.ranking": ("RunRanking", "leaderboard", "leaderboard_async"),
     "library.records": ("load", "verify"),
     "library.scoring": ("score", "score_async"),

@@ -23,6 +23,7 @@ from benchbook.cli.judge_import import (
     spec_option,
     value_option,
 )
+from benchbook.cli.judge_pairs import pairs
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, options_of, resume_option
@@ -85,13 +86,14 @@ _LISTED_JSON = 1_000
 
 @click.group()
 def judge() -> None:
-    """Judge outputs by judge_protocol@v1, every quote looked up in the judged text; and try judges themselves."""
+    """Judge outputs by judge_protocol@v1, every quote looked up; try judges; rank models by verdicts on pairs."""
 
 
 judge.add_command(archive)
 judge.add_command(audit)
 judge.add_command(card)
 judge.add_command(import_)
+judge.add_command(pairs)
 
 
 @judge.command()

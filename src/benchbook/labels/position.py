@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
 
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.table_columns import id_at, is_missing, shown
+from benchbook.evalsets.table_columns import id_at
 from benchbook.evalsets.tables import read_table, table_columns
+from benchbook.labels.winners import TIE, Winner, winner_at
 from benchbook.statistics import Estimate, mcnemar, wilson
 from benchbook.text import quoted
-
-Winner = Literal[0, 1, 2]
-TIE: Winner = 0  # a verdict too: neither answer is better
-
-# As judges and tables write them, without case, brackets and spaces. Letters and numbers name an answer, whatever place
-# it was shown in; `first` and `second` could mean a place, and 0 either answer: they are refused.
-_ANSWERS: tuple[tuple[str, Winner], ...] = (("1", 1), ("2", 2), ("a", 1), ("b", 2))
-_SPELLINGS: dict[str, Winner] = {
-    **{
-        f"{prefix}{name}": winner
-        for prefix in ("", "answer", "model", "assistant", "output", "response")
-        for name, winner in _ANSWERS
-    },
-    "1.0": 1,
-    "2.0": 2,
-    **dict.fromkeys(
-        (
-            "tie", "ties", "tied", "draw", "drawn", "equal", "equallygood", "equallybad", "even", "same", "c", "0.5",
-            "=", "both", "bothgood", "bothbad", "tiebothbad", "tiebothgood",
-        ),
-        0,
-    ),
-}  # fmt: skip
-_IGNORED = re.compile(r"[\s_\[\](){}\"']+|(?<=[A-Za-z])-")
 
 _NAMES = ("judge", "item")
 _WINNERS = ("winner_ab", "winner_ba")
@@ -71,7 +46,7 @@ def read_pair_verdicts(path: str | Path, by: Sequence[str] = ()) -> Iterator[Pai
         if key in seen:
             raise InputError(path, line=line, field="item", found=f"{quoted(item)} again, as on line {seen[key]}")
         seen[key] = line
-        ab, ba, gold = (_winner(path, line, name, row.get(name)) for name in (*_WINNERS, "gold"))
+        ab, ba, gold = (winner_at(path, line, name, row.get(name)) for name in (*_WINNERS, "gold"))
         yield PairVerdict(judge=judge, group=tuple(group), item=item, ab=ab, ba=ba, gold=gold)
 
 
@@ -85,17 +60,6 @@ def _refuse_missing(path: str | Path, by: Sequence[str]) -> None:
 
 def _expected(by: Sequence[str]) -> str:
     return f"the columns {', '.join((*_NAMES, *_WINNERS, *by))} and, where people judged, gold"
-
-
-def _winner(path: str | Path, line: int, field: str, value: Any) -> Winner | None:
-    if is_missing(value) or value == "":
-        return None
-    known = isinstance(value, str | int | float) and not isinstance(value, bool)
-    winner = _SPELLINGS.get(_IGNORED.sub("", str(value)[:80]).casefold()) if known else None
-    if winner is None:
-        expected = "1 or 2, A or B, tie (or C, equal, 0.5), or nothing"
-        raise InputError(path, line=line, field=field, found=shown(value), expected=expected)
-    return winner
 
 
 _LEANING: Mapping[Winner, int] = {1: 1, TIE: 0, 2: -1}  # to the answer shown first, where that is answer 1

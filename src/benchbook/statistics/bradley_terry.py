@@ -271,7 +271,7 @@ class _Frame:
         if odds.low is None or odds.high is None:
             return self.basis.nothing(odds.reason or "no_variance", win)
         error = (odds.standard_error or 0.0) * win * (1 - win)
-        return self.basis.interval(win, _chance(odds.low), _chance(odds.high), error)
+        return self.basis.interval(win, chance_of(odds.low), chance_of(odds.high), error)
 
     def effect(self, name: str, at: int | None, found: Floats, covariance: Floats) -> CovariateEffect:
         """The effect of a covariate, whose coefficient is the one `at`; None if it is in no fit."""
@@ -300,5 +300,6 @@ class _Frame:
         return self.basis.interval(value, value - half, value + half, error)
 
 
-def _chance(log_odds: float) -> float:
+def chance_of(log_odds: float) -> float:
+    """The probability with these log odds, however large they are."""
     return 1 / (1 + exp(-log_odds)) if log_odds > 0 else exp(log_odds) / (1 + exp(log_odds))
