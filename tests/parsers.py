@@ -40,7 +40,9 @@ from benchbook.evaluators.verify import verify
 from benchbook.exchange.every_eval_ever import reading as every_eval_ever
 from benchbook.exchange.helm import reading as helm
 from benchbook.exchange.log import ForeignLog, LogSample
+from benchbook.exchange.pairs.reading import PairsForm, read_pairs
 from benchbook.exchange.tools import seen_at, tool_named
+from benchbook.labels.pairs.ranking import rank_by_pairs
 from benchbook.labels.position import position_trials, read_pair_verdicts
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
@@ -215,6 +217,10 @@ def _bundle(data: bytes, folder: Path) -> None:
 
 def _pairs(name: str, data: bytes, folder: Path) -> None:
     position_trials(read_pair_verdicts(written(data, folder, name)))
+
+
+def _rank_pairs(form: PairsForm, name: str, data: bytes, folder: Path) -> None:
+    rank_by_pairs(read_pairs([written(data, folder, name)], form=form))
 
 
 def _model_id(data: bytes, folder: Path) -> None:
@@ -397,6 +403,9 @@ PARSERS: Mapping[str, Parser] = {
     "mapping": Parser(_mapping),
     "bundle": Parser(_bundle),
     "pairs": Parser(partial(_pairs, "pairs.jsonl")),
+    "pairs_of_models": Parser(partial(_rank_pairs, "table", "pairs.jsonl")),
+    "pairs_alpaca_eval": Parser(partial(_rank_pairs, "alpaca_eval", "annotations.json")),
+    "pairs_arena_hard": Parser(partial(_rank_pairs, "arena_hard", "m.jsonl")),
     "rubric_spec": Parser(partial(_spec, read_rubric)),
     "protocol_spec": Parser(partial(_spec, read_protocol)),
     "checks_spec": Parser(partial(_spec, read_spec_files)),

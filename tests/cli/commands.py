@@ -63,6 +63,7 @@ COMMANDS = (
     f"judge audit in:runs/run {_JUDGES} --variants longer --audits out:audits --runs in:runs",
     "judge card in:audits/a --html out:card.html",
     "judge init in:outputs_of_set.jsonl --out out:set2",
+    "judge pairs in:paired.csv in:annotations.json",
     "judge run in:judging.toml --cache out:cache.sqlite --reports out:reports --runs out:runs",
     "judge run in:judging.toml --set in:set --prompts in:prompts.jsonl --spec in:mine_protocol@v1 --dry-run",
     "label adjudicate in:labels --labeller ann",
@@ -116,6 +117,7 @@ judge_path = "judge.json"
 _REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
 _JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
 _BATCH = {"custom_id": "a", "body": {"model": "m", "messages": [{"role": "user", "content": "Why?"}]}}
+_ANNOTATION = {"instruction": "Why?", "generator_1": "x", "generator_2": "y", "preference": 1.5}
 _FILES = {
     "aggregate.json": json.dumps(aggregate(result())),
     "asked.jsonl": '{"id": "a", "prompt": "Why?", "expected_answer": "So."}\n',
@@ -126,6 +128,8 @@ _FILES = {
     "judges.toml": "[judges.j]\n",
     "judging.toml": 'set = "set"\nprompts = "prompts.jsonl"\n[[judges]]\nmodel = "scripted/j@1"\npath = "judge.json"\n',
     "log.jsonl": '{"step": 1, "loss": 0.5}\n',
+    "annotations.json": json.dumps([_ANNOTATION]),
+    "paired.csv": "item,model_a,model_b,winner\na,x,y,A\nb,x,y,B\n",
     "pairs.jsonl": '{"judge": "j", "item": "a", "winner_ab": 1, "winner_ba": 2}\n',
     "replies.jsonl": json.dumps(_JUDGED | {"method": "cross_judge", "reply": "{}"}) + "\n",
     "replies.txt": json.dumps({"reply": json.dumps(_REPLY)}) + "\n",

@@ -26,6 +26,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             bb.score(ROWS, model=doubling, run_id=name)
         bb.grid(evalset=ROWS, spec="contains@v1", experiment="g", grid={"model": [doubling], "limit": [3, 8]})
         bb.export("a", to="inspect", out="a.eval")
+        Path("v.csv").write_text(
+            "item,model_a,model_b,winner\n1,x,y,A\n2,x,y,B\n3,x,<b>idea,A\n4,x,<b>idea,B\n", encoding="utf-8"
+        )
         labels = bb.label("judged", n=6, seed=1)
         scores = {"accuracy_score": 2, "faithfulness_score": 2}
         assert labels.give([scores | {"sample": one} for one in labels.sheet["sample"]], labeller="ana") == 12
@@ -40,6 +43,11 @@ OBJECTS = {
     "calibrate": (lambda: bb.calibrate("judged", "labels"), ("calibrate", "judged", "--labels", "labels"), "Gates"),
     "judge_audit": (lambda: bb.load_audit("tried"), ("judge", "card", "tried"), "What it must notice"),
     "leaderboard": (lambda: bb.leaderboard("a", "b"), ("leaderboard", "a", "b"), "ranked over 8 items"),
+    "pairs": (
+        lambda: bb.rank_pairs("v.csv", anchor="y"),
+        ("judge", "pairs", "v.csv", "--anchor", "y"),
+        "Against y",
+    ),
     "experiment": (lambda: bb.experiment("g"), ("experiment", "g"), "2 plans name this experiment"),
     "audit": (lambda: bb.audit("a.eval"), ("audit", "a.eval"), "computed again from the samples"),
     "verify": (lambda: bb.verify("a"), None, "Verified"),

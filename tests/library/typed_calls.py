@@ -25,6 +25,7 @@ async def right() -> bb.RubricRun:
     bb.load_audit("tried", labels="labels")
     bb.calibrate(run, bb.label(run, n=10, stratify="passed"))
     board: bb.RunRanking = await bb.leaderboard_async("a", run, confidence=0.9)
+    bb.rank_pairs("a.csv", Path("b.jsonl"), rows, by="judge", swap="half", form="table")
     await bb.score_async(rows, model=answer, limit=3)
     _ = (board, run.aggregates.ledger.n_scored)
     return await bb.run_async(evalset=rows, model="openai/a@1", judge="openai/b@1")
@@ -41,6 +42,7 @@ async def wrong() -> None:
     bb.judge(sets="outputs")  # type: ignore[call-arg]
     bb.grid(gird={})  # type: ignore[call-arg]
     bb.resume("run", repeats=2)  # type: ignore[call-arg]
+    bb.rank_pairs("a.csv", swap="both")  # type: ignore[arg-type]
     await bb.leaderboard_async(evalst="x")  # type: ignore[call-arg]
     bb.audit_judge("run", variant="longer")  # type: ignore[call-arg]
     bb.calibrate("run", "labels", sed=3)  # type: ignore[call-arg]

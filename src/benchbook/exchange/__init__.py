@@ -8,5 +8,6 @@ importing      a log as a record, by what first_look and set_items say of its it
 of_record      a record as a log: its rows, its numbers (record_claims), its facts if it was imported (of_import)
 exporting      a record in the form of another tool, or a table of it
 answers        a record's answers, for another evaluator
+pairs          published judgements of pairs of answers, as verdicts on pairs of models
 audit          the numbers that a log claims, held against its samples
 """

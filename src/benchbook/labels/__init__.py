@@ -1,4 +1,4 @@
-"""labels: people's scores of answers, and judges held against them: calibration, cards, positions.
+"""labels: people's scores of answers, and judges held against them: calibration, cards, positions, pairs.
 
 label       one person's score of one answer. Not: annotation.
 gold        the outcome of people's labels of one answer.

@@ -58,7 +58,7 @@ class PairStrength:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CovariateEffect:
-    """What a covariate's unit adds to the log odds, and the p of no effect; null, with a reason, where the models (or
+    """The log odds that a unit of a covariate adds, and the p of no effect; null, with a reason, where the models (or
     the covariates before it) explain all of it."""
 
     name: str
@@ -210,7 +210,7 @@ def _kept(design: PairedLogit, names: list[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What strengths are told against: the anchor, or the mean of all."""
+    """That against which strengths are told: the anchor, or the mean of all."""
 
     names: list[str]
     anchor: str | None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchbook.evaluators.document import Block, Cell, Column, Document, Listed, Table
 from benchbook.labels.pairs.ranking import Leaning, PairedModel, PairRanking
+from benchbook.labels.pairs.verdicts import NAMELESS
 from benchbook.statistics import Estimate
 from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural, shorten
@@ -48,9 +49,10 @@ def models_table(found: PairRanking) -> Table:
         Column(f"Rank, {numbers.limit('rate', found.confidence)} sure", "number"),
     )
     rows: tuple[Sequence[Cell], ...] = tuple(_model_row(one, found.anchor) for one in found.models)
-    by = "judges" if found.judge is None else shorten(found.judge, _NAME)
+    names = [one.judge for one in found.judges]
+    by = shorten(names[0], _NAME) if len(names) == 1 and names[0] != NAMELESS else plural(len(names), "judge")
     n = f"{plural(found.n_pairs, 'pair')} of answers to {plural(found.n_items, 'item')}"
-    return Table(f"{plural(len(found.models), 'model')} ranked by verdicts of {by} on {n}", columns, rows)
+    return Table(f"{plural(len(found.models), 'model')} by verdicts of {by} on {n}", columns, rows)
 
 
 def _model_row(one: PairedModel, anchor: str | None) -> Sequence[Cell]:

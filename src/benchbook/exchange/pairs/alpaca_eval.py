@@ -22,7 +22,7 @@ _OLD_TIE = 0.0
 
 
 class _Annotation(msgspec.Struct):
-    """What is read of an object. An answer may be missing: its length is not known then."""
+    """The part of an object that is read. An answer may be missing: its length is not known then."""
 
     instruction: str
     generator_1: str

@@ -35,7 +35,7 @@ class _Game(msgspec.Struct):
 
 
 class _Judgment(msgspec.Struct):
-    """What is read of a line."""
+    """The part of a line that is read."""
 
     model: str
     games: list[_Game | None]

@@ -40,7 +40,7 @@ class PairedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Leaning(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge leans to, all else the same: `effect` in log odds, `win` as the chance between equals to be
+    """A leaning of a judge, all else the same: `effect` in log odds, `win` as the chance between equals to be
     preferred with it. Null, with a reason, where it can't be told."""
 
     effect: Estimate
@@ -204,7 +204,7 @@ class _Group:
         return found
 
     def _leanings(self) -> Iterable[JudgeLeanings]:
-        """What each judge leans to, by its verdicts as they were given, each order by itself."""
+        """Each judge's leanings, by its verdicts as they were given, each order by itself."""
         covariates = self._covariates(self.shown)
         fit = self._fit(self.shown, covariates, None)
         effects = {one.name: one for one in fit.effects}
