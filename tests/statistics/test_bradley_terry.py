@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from benchbook import statistics as st
+from benchbook.statistics import bradley_terry
 from benchbook.statistics.distributions import t_quantile
 
 
@@ -144,6 +145,14 @@ def test_where_strengths_have_no_bound(rows: list[str], reason: str, parts: Any)
     firsts, seconds = [row[0] for row in rows], [row[1] for row in rows]
     found = st.pair_strengths(firsts, seconds, np.ones(len(rows)), clusters=range(len(rows)))
     assert (found.models, found.effects, found.reason, found.parts) == ((), (), reason, parts)
+    assert found.reason in st.REASONS
+
+
+def test_of_too_many_models_no_strength_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bradley_terry, "MOST_MODELS", 3)
+    assert st.pair_strengths(**made(1, n_models=3)).reason is None
+    found = st.pair_strengths(**made(1, n_models=4))
+    assert (found.models, found.reason) == ((), "too_many_models")
     assert found.reason in st.REASONS
 
 

@@ -35,6 +35,7 @@ from benchbook.statistics.ground import (
 )
 from benchbook.statistics.paired_logit import PairedLogit, fitted
 
+MOST_MODELS = 1_000  # a table of all pairs, and of all items: half a gigabyte
 _METHOD = "bradley_terry_clustered_t"
 _NO_SPREAD = 1e-18  # a variance that rounding makes of nothing
 _SAME = 1e-9  # the share of a covariate, squared, that models and the covariates before it leave open
@@ -178,6 +179,8 @@ def _why_not(
     """Why strengths have no maximum of the likelihood, whatever the covariates are, and the sets it is about."""
     if not names:
         return "no_data", ()
+    if len(names) > MOST_MODELS:
+        return "too_many_models", ()
     parts = connected_parts(*codes, len(names))
     if len(parts) > 1:
         return "not_connected", _named(parts, names)

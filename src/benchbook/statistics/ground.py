@@ -119,6 +119,7 @@ REASONS: Mapping[str, str] = {
     "separated": "some models won everything against the others, so by how much they are better has no bound",
     "separated_by_covariates": "a covariate alone tells who won, so its effect has no bound",
     "not_told_apart": "it goes along with which models are compared, so its effect can't be told from theirs",
+    "too_many_models": "of more than 1,000 models strengths are not told: rank fewer",
     "too_many_runs": "of more than 4,000 runs no two are told apart: rank fewer",
 }
 """Every `reason` that a result of this room can have, with its sentence."""
