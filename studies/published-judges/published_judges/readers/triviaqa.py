@@ -46,3 +46,19 @@ def _rows(rows: csv.DictReader[str], version: str) -> Iterator[Judgement]:
                 people=people,
                 reading="given" if score is not None else "none",
             )
+
+
+def relabelled(folder: Path) -> tuple[int, int]:
+    """Of the answers that both files have, how many have another label in the second; and how many there are."""
+    labels: list[dict[tuple[str, str, str], str]] = []
+    for path in sorted(folder.glob("results/*.csv")):
+        of_file: dict[tuple[str, str, str], str] = {}
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                people = row.get("HumanJudgement") or row.get("Human-Eval") or ""
+                if people in SHARES:
+                    of_file.setdefault((row["question"], row["model"], row["response"]), people)
+        labels.append(of_file)
+    first, second = labels
+    shared = first.keys() & second.keys()
+    return sum(first[one] != second[one] for one in shared), len(shared)
