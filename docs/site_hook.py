@@ -70,7 +70,7 @@ def for_the_site(markdown: str, page: PurePosixPath, repository: str, docs: Path
 
     def link(found: re.Match[str]) -> str:
         target = (docs / page.parent / found[1]).resolve()
-        if target.is_relative_to(docs) and target.suffix in (".md", ".png"):
+        if target.is_relative_to(docs) and target.suffix in (".md", ".png", ".svg"):
             return found[0]
         return f"{repository}/{target.relative_to(docs.parent).as_posix()}{found[2] or ''}"
 

@@ -65,6 +65,7 @@ def test_the_navigation_is_the_index(tmp_path: Path) -> None:
         pytest.param("[a](#x) [b](https://a.b/c)", "[a](#x) [b](https://a.b/c)", id="no-file"),
         pytest.param("[a](../../README.md#b)", f"[a]({REPOSITORY}/README.md#b)", id="outside"),
         pytest.param("[a](../notebooks/1.ipynb)", f"[a]({REPOSITORY}/docs/notebooks/1.ipynb)", id="a-notebook"),
+        pytest.param("![a](../pictures/1.svg)", "![a](../pictures/1.svg)", id="a-picture"),
         pytest.param("```sh\n[a](../../x)\n```", "```sh\n[a](../../x)\n```", id="a-block-stays"),
         pytest.param("<!-- test: exit 1 -->\n```sh\nfalse\n```", "```sh\nfalse\n```", id="a-directive"),
         pytest.param("<!-- file: a.toml -->\n```toml\n```", '```toml title="a.toml"\n```', id="a-file-s-name"),
