@@ -16,6 +16,7 @@ from benchbook.judge_audit.folder import open_audit
 from benchbook.judge_audit.holding import card_found
 from benchbook.judge_audit.variants import VARIANTS
 from judge_audit.made import adds_up, planted_judge, sum_items
+from scripted_server import running
 
 N = 60
 DECLARED = {"evalset": sum_items(N), "model": adds_up, "reports": None}
@@ -229,6 +230,9 @@ def test_what_can_not_be_audited(judged: Path, tmp_path: Path) -> None:
     run = bb.load(judged / "runs" / "sums")
     with pytest.raises(UsageError, match=r"variants: found 'louder'; expected some of again, longer"):
         bb.audit_judge(run, audits=tmp_path, variants="louder")
+    for wrong in ({"n": 0}, {"margin": 1.0}, {"confidence": 0.3}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            bb.audit_judge(run, audits=tmp_path, **wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="cache"):
         bb.audit_judge(run, audits=tmp_path, cache=tmp_path / "kept")
     with pytest.raises(UsageError, match="is there already"):
@@ -254,3 +258,38 @@ def test_answers_of_a_run_without_a_judge_can_be_judged(judged: Path, tmp_path: 
     assert (found.card.n_answers, found.card.run_judged) == (40, False)
     assert found.verify().holds
     assert audit_card(found.audit) == found.card
+
+
+def test_a_judge_that_is_exchanged_within_the_audit_has_no_card_that_holds(judged: Path, tmp_path: Path) -> None:
+    """A server that calls itself another version from the 41st verdict on."""
+    judge = planted_judge()
+
+    def reply(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        usage = {"prompt_tokens": 1, "completion_tokens": 1}
+        text = judge(request["messages"][-1]["content"])
+        return {"status": 200, "content": text, "model": "j-2026-01-01" if n < 40 else "j-2026-06-01", "usage": usage}
+
+    with running(reply) as server:
+        settings = {"judge": "openai/j", "judge_base_url": server.base_url, "max_connections": 1}
+        found = bb.audit_judge(
+            bb.load(judged / "runs" / "sums"),
+            audits=tmp_path / "audits",
+            n=20,
+            variants=("longer", "hedged"),
+            **settings,
+        )
+        after = bb.run(run=bb.load(judged / "runs" / "sums"), runs=tmp_path / "runs", reports=None, **settings)
+    assert found.card.judge.measured["evaluator_model_version"] == "j-2026-01-01 and j-2026-06-01"
+    card = card_found(after.record, tmp_path / "audits")
+    assert card is not None
+    assert card.changed == ("the judge (evaluator_model_version)",)
+
+
+def test_a_limit_on_seconds_is_on_all_that_is_asked(judged: Path, tmp_path: Path) -> None:
+    from benchbook.exchange.auditing_judges import _Sitting
+
+    sitting = _Sitting(open_audit(judged / "audits" / "first"), {"max_seconds": 100}, None, lambda _: None)
+    sitting._began -= 40
+    assert sitting._time() == {"max_seconds": 59} or sitting._time() == {"max_seconds": 60}
+    sitting._began -= 400
+    assert sitting._time() == {"max_seconds": 1}

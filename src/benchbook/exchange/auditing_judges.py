@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -133,6 +134,7 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
     audit_id = asked.audit_id or new_run_id()
     if RUN_ID.fullmatch(audit_id) is None:
         raise ConfigError("audit_id", repr(audit_id), "letters, digits, and . _ - after the first")
+    _check(asked)
     variants = checked_variants(asked.variants)
     settings = {**_of_the_run(record), **given}
     settings.pop("reports", None)  # an audit's records have none: its card says it all
@@ -157,7 +159,7 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
         plan = AuditPlan(
             audit_id=audit_id,
             rules=RULES,
-            run_id=record.run_id,
+            run_id=record.started().run_id,
             run_sha256=evaluator_of(record).read(record).manifest.journal_sha256,
             run_judged=run_judged,
             n_answers=n,
@@ -173,6 +175,16 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
         )
         told = _forecast(plan, forecast, judges)
     return PreparedAudit(record, plan, told, Path(asked.audits) / audit_id)
+
+
+def _check(asked: AuditAsked) -> None:
+    """Refuse numbers that can't be. Raises: ConfigError."""
+    if asked.n is not None and asked.n < 1:
+        raise ConfigError("n", str(asked.n), "1 answer, or more")
+    if not 0 < asked.margin < 1:
+        raise ConfigError("margin", str(asked.margin), "a change of the judge's score, between 0 and 1")
+    if not 0.5 < asked.confidence < 1:
+        raise ConfigError("confidence", str(asked.confidence), "a number between 0.5 and 1")
 
 
 def _of_the_run(record: Record) -> dict[str, Any]:
@@ -238,7 +250,8 @@ async def go_on(
 ) -> AuditResult:
     """Ask whatever an audit lacks, stage by stage, and write its card. `changes` are limits and addresses alone.
 
-    A limit on dollars is on all of the audit. Raises: UsageError for a change to what is tried; RecordError.
+    Limits on dollars and seconds are on all that is asked.
+    Raises: UsageError for a change to what is tried; RecordError.
     """
     sitting = _Sitting(audit, changes or {}, on_progress, on_part)
     await sitting.ask_all()
@@ -258,6 +271,7 @@ class _Sitting:
         self._audit, self._changes = audit, changes
         self._settings = {**audit.plan.settings, **changes}
         self._on_progress, self._on_part = on_progress, on_part
+        self._began = monotonic()
         self.stop = Stop()
 
     async def ask_all(self) -> None:
@@ -268,7 +282,9 @@ class _Sitting:
             if not plan.run_judged:
                 await self._ask(answers, ORIGINAL, 0, range(plan.n_answers))
             for stage, end in enumerate(plan.ends):
-                for name in plan.variants if stage == 0 or self.stop.reason else _undecided(audit, stage):
+                if self.stop.reason is not None:
+                    return
+                for name in _undecided(audit, stage) if stage else plan.variants:
                     await self._ask(answers, name, stage, range(start_at, end))
                 start_at = end
 
@@ -282,14 +298,19 @@ class _Sitting:
             return
         self._on_part(record.path.name)
         if is_record(record.path):
-            result = await resume(
-                evaluator_of(record), record, {**self._changes, **self._money(record)}, self._on_progress
-            )
+            changes = {**self._changes, **self._time(), **self._money(record)}
+            result = await resume(evaluator_of(record), record, changes, self._on_progress)
         else:
             own = {"runs": str(self._audit.path), "run_id": record.path.name, "reports": None}
-            evaluator, checked = settings_asked_for(settings | own | self._money(record), "judge audit", "run")
+            limits = self._time() | self._money(record)
+            evaluator, checked = settings_asked_for(settings | own | limits, "judge audit", "run")
             result = await start(evaluator, checked, self._on_progress)
         self.stop = result.stop
+
+    def _time(self) -> dict[str, Any]:
+        """The seconds that are left of those that all of the sitting may take: one at least, so that it is said."""
+        limit = self._settings.get("max_seconds")
+        return {} if limit is None else {"max_seconds": max(1, int(limit - (monotonic() - self._began)))}
 
     def _money(self, record: Record) -> dict[str, Any]:
         """The dollars that this record may cost: the limit on all, less what the others have."""

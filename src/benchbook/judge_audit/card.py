@@ -111,11 +111,14 @@ def audit_card(audit: AuditFolder) -> AuditCard:
     effects = effects_of(audit)
     source = evaluator_of(audit.source).read(audit.source).manifest
     manifests = {one.path.name: evaluator_of(one).read(one).manifest for one in audit.asked()}
-    again = audit.part(BASELINE, 0)
+    judge = audited_judge(audit.part(BASELINE, 0), evalset_of=audit.source)
+    versions = sorted({str(one.evaluator_model_version) for one in manifests.values()})
+    if len(versions) > 1:  # another model behind the name: no one judge was tried, and the card holds for none
+        judge.measured["evaluator_model_version"] = " and ".join(versions)
     return AuditCard(
         audit_id=plan.audit_id,
         ended_utc=max((one.ended_utc for one in manifests.values() if one.ended_utc), default=None),
-        judge=audited_judge(again, evalset_of=audit.source),
+        judge=judge,
         run_id=plan.run_id,
         run_sha256=plan.run_sha256,
         run_judged=plan.run_judged,
