@@ -56,7 +56,7 @@ def test_the_card_says_what_was_planted(judged: Path) -> None:
     assert found.card.not_tried == ("plain",)
     longer = next(one for one in found.card.effects if one.variant == "longer")
     assert longer.passed is not None
-    assert longer.passed[0] > longer.passed[1]
+    assert longer.passed.before > longer.passed.after
     assert [use.allowed for use in found.card.uses if use.aspect == "length"] == ["no"]
     assert "padded, an answer's score moves by −0." in " ".join(str(found).split())
     assert found.effects.filter(variant="longer")["verdict"].to_list() == ["biased"]

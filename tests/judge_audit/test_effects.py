@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchbook.judge_audit.effects import EffectVerdict
+from benchbook.judge_audit.effects import BeforeAfter, EffectVerdict
 from benchbook.judge_audit.planning import answers_needed, effect_found
 from benchbook.judge_audit.stages import ends_of_stages, look_at
 from benchbook.judge_audit.variants import VARIANTS
@@ -32,8 +32,8 @@ def test_an_effect_by_hand() -> None:
     assert longer.score.p == 0.5
     assert longer.score.n_won == 2
     assert longer.score.n_lost == 0
-    assert longer.passed == (0.5, 0.75)  # of all four answers
-    assert longer.sample_score == (0.75, 1.0)  # of the three that have a score in both
+    assert longer.passed == BeforeAfter(before=0.5, after=0.75)  # of all four answers
+    assert longer.sample_score == BeforeAfter(before=0.75, after=1.0)  # of the three that have a score in both
 
 
 def test_p_is_adjusted_over_what_should_change_nothing_alone() -> None:

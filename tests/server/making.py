@@ -14,6 +14,8 @@ import running
 from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import start_run
+from benchbook.exchange.auditing_judges import AuditAsked, go_on, prepared_audit
+from benchbook.record.folder import Record
 from benchbook.server.app import App
 from benchbook.server.running import make_app
 from benchbook.server.settings import Settings
@@ -34,7 +36,8 @@ LOG = [{"step": step, "loss": 2.0 / (step + 1) if step != 5 else float("nan"), "
 
 def make_records(folder: Path) -> Path:
     """runs/: a, b and c over one set (c with hostile texts, a with training metrics), dry, other (another set), rubric
-    and rubric2, live (a run that goes on), experiment (two judges), and broken, whose table was changed.
+    and rubric2, live (a run that goes on), experiment (two judges), and broken, whose table was changed; audits/tried,
+    of rubric's judge, and audits/begun, which is not complete.
     """
     lines = [json.dumps(row) for row in LOG]
     (folder / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -49,6 +52,7 @@ def make_records(folder: Path) -> Path:
     with scripted(always_good) as server:
         for run_id in ("rubric", "rubric2"):
             running.run(folder, server, 4, run_id=run_id)
+        _audit(folder)
     make_set(folder)
     with scripted(_judge) as server:
         judges = [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")]
@@ -61,6 +65,16 @@ def make_records(folder: Path) -> Path:
     broken.samples.write_bytes(broken.samples.read_bytes() + b"x")
     start(folder / "runs", "live")
     return folder / "runs"
+
+
+def _audit(folder: Path) -> None:
+    """Audits of the judge of `rubric`, while it answers."""
+    record = Record(folder / "runs" / "rubric")
+    for audit_id in ("tried", "begun"):
+        asked = AuditAsked(variants=("longer", "other_reference"), audits=str(folder / "audits"), audit_id=audit_id)
+        audit = prepared_audit(record, {}, asked).begin()
+        if audit_id == "tried":
+            run_async(go_on(audit))
 
 
 def _judge(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
@@ -130,5 +144,6 @@ def api_over(runs: Path, catalog: str, **more: Any) -> Api:
 
 
 def copied(records: Path, folder: Path) -> Path:
-    """The records, for a test that writes."""
+    """The records, for a test that writes, with what lies beside them."""
+    shutil.copytree(records.parent / "audits", folder / "audits", dirs_exist_ok=True)
     return shutil.copytree(records, folder / "runs", dirs_exist_ok=True)

@@ -13,6 +13,7 @@ from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.evaluators.settings import ScoreConfig
+from benchbook.exchange.auditing_judges import AuditAsked, go_on, prepared_audit
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
@@ -56,7 +57,7 @@ def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
     and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `talked`, of one that asks for all
     there is; `experiment`, and `shop` by a protocol of its own; `scored`, by a function; `refused` and
-    `judge-refused`, which servers stopped.
+    `judge-refused`, which servers stopped. In `folder`/audits `tried`, of the judge of `judged`.
     """
     items = [
         {
@@ -71,6 +72,8 @@ def make_records(folder: Path) -> None:
     for run, wrong_below, losses in (("base", 40, 200), ("tuned", 25, 300), ("third", 10, 0)):
         _scored(folder, evalset, run, wrong_below, losses)
     judged = judged_run(folder, [(2, 2), (2, 1), (0, 0), (1, 2), None, (2, 2)], run_id="judged")
+    asked = AuditAsked(variants=("longer", "hedged"), audits=str(folder / "audits"), audit_id="tried")
+    run_async(go_on(prepared_audit(judged, {}, asked).begin()))
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
     _disputed(sample_labels(judged, folder / "runs" / "people", n=4, stratify=(), seed=1))
     _panel(folder)

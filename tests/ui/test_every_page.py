@@ -32,6 +32,8 @@ PAGES = {
     "nothing to compare": ("/compare", "text=Choose runs to compare"),
     "judges": ("/judges?run=experiment&evaluation=9&at=9", ".item-panel .model-text"),
     "judges by their own protocol": ("/judges?run=shop&evaluation=0&at=0", ".item-panel .model-text"),
+    "audits": ("/audits", "text=tried"),
+    "an audit": ("/audits?audit=tried", "text=What should change nothing"),
     "label": ("/label", "text=Settle"),
     "queue": ("/label?labels=labels&labeller=ann", "text=Answer to label"),
     "settle": ("/label?labels=people&labeller=ida&view=settle", "text=Answer to label"),

@@ -113,6 +113,12 @@ export const REASONS = {
   one_repeat: "one repeat alone says nothing about how much repeats differ",
   too_many_values: "too many distinct values for an interval by resampling",
   no_difference: "no number of items can show a difference of nothing",
+  too_few_clusters: "no more items than there are strengths and effects to tell, so their spread can't be told",
+  not_connected: "the models fall apart into sets that were never compared with one another",
+  separated: "some models won everything against the others, so by how much they are better has no bound",
+  separated_by_covariates: "a covariate alone tells who won, so its effect has no bound",
+  not_told_apart: "it goes along with which models are compared, so its effect can't be told from theirs",
+  too_many_models: "of more than 1,000 models strengths are not told: rank fewer",
   too_many_runs: "of more than 4,000 runs no two are told apart: rank fewer",
 } as const;
 

@@ -35,6 +35,13 @@ NOTICES = 0.8  # of the known-bad, a sound judge scores at least this share lowe
 _SCORE = ComparedMetric("judge_score", "judge_score", "score", 0.0, 1.0)
 
 
+class BeforeAfter(msgspec.Struct, frozen=True, kw_only=True):
+    """A number of the same answers, before they were changed and after."""
+
+    before: float
+    after: float
+
+
 class JudgeEffect(msgspec.Struct, frozen=True, kw_only=True):
     """The effect of one variant: the judge's score of the changed answers, less that of the same answers in `against`.
 
@@ -56,8 +63,8 @@ class JudgeEffect(msgspec.Struct, frozen=True, kw_only=True):
     noticed: Estimate | None
     margin: float  # the largest mean change that does not matter
     verdict: EffectVerdict
-    passed: tuple[float, float] | None
-    sample_score: tuple[float, float] | None
+    passed: BeforeAfter | None
+    sample_score: BeforeAfter | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +208,12 @@ def _noticed(could_fall: polars.DataFrame, confidence: float) -> Estimate:
     return wilson(fell, len(could_fall), confidence)
 
 
-def _means(pairs: polars.DataFrame, name: str) -> tuple[float, float] | None:
+def _means(pairs: polars.DataFrame, name: str) -> BeforeAfter | None:
     known = pairs.select(f"{name}_a", f"{name}_b").drop_nulls()
     if known.is_empty():
         return None
     before, after = (round(float(known[one].to_numpy().mean()), 9) for one in known.columns)
-    return before, after
+    return BeforeAfter(before=before, after=after)
 
 
 def _judged_effect(effect: JudgeEffect, score: Difference, margin: float) -> JudgeEffect:

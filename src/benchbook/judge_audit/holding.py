@@ -12,7 +12,7 @@ from benchbook.canonical import decode_json, ready
 from benchbook.evaluators.measured import measured_differences
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.card import AuditCard, AuditedJudge, Use, audited_judge
-from benchbook.judge_audit.folder import audits_in
+from benchbook.judge_audit.folder import AuditFolder, audits_in
 from benchbook.record.folder import Record
 
 _PARTS: Mapping[str, str] = {
@@ -47,14 +47,19 @@ def card_found(record: Record, audits: str | Path) -> JudgeCardFound | None:
     return max(found, key=lambda one: (one.holds, one.ended_utc or ""), default=None)
 
 
+def stored_card(audit: AuditFolder) -> AuditCard | None:
+    """The card that an audit keeps; None where there is none yet, or one of another version."""
+    try:
+        card: AuditCard = decode_json(audit.card.read_bytes(), msgspec.json.Decoder(ready(AuditCard)))
+    except (OSError, msgspec.DecodeError):
+        return None
+    return card
+
+
 def _cards_of(here: AuditedJudge, audits: str | Path) -> Iterator[JudgeCardFound]:
-    decoder = msgspec.json.Decoder(ready(AuditCard))
     for audit in audits_in(audits):
-        try:
-            card: AuditCard = decode_json(audit.card.read_bytes(), decoder)
-        except (OSError, msgspec.DecodeError):  # not complete yet, or of another version
-            continue
-        if card.judge.judge == here.judge:
+        card = stored_card(audit)
+        if card is not None and card.judge.judge == here.judge:
             changed = tuple(_changed(card.judge, here))
             yield JudgeCardFound(
                 audit_id=card.audit_id,

@@ -17,6 +17,7 @@ from benchbook.server import (
     item_histories,
     item_summary,
     item_types,
+    judge_audits,
     judging,
     judging_types,
     labelling,
@@ -147,6 +148,21 @@ OPERATIONS: tuple[Operation, ...] = (
         method="GET", path=f"{API}/evaluations/{{sample}}", name="getEvaluation",
         summary="One evaluation, whole, with its evidence in the judged text.", handler=judging.get_evaluation,
         query=questions.RunAsked, answers=(judging_types.EvaluationDetail,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{API}/audits", name="listAudits",
+        summary="Audits of judges: whom each tried, and what it comes to, the latest first.",
+        handler=judge_audits.list_audits, answers=(judge_audits.AuditList,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{API}/audits/{{audit}}", name="getAudit",
+        summary="An audit's card: what the judge may be used for, and what each variant did to its scores.",
+        handler=judge_audits.get_audit, answers=(judge_audits.AuditAnswer,), heavy=True, tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{API}/runs/{{run_id}}/judge-card", name="getJudgeCard",
+        summary="Whether a run's judge has an audit card that holds.",
+        handler=judge_audits.get_judge_card, answers=(judge_audits.JudgeCardAnswer,), tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from benchbook.comparison.difference import Difference
 from benchbook.evaluators.document import (
     Block,
     Columns,
     Document,
     Fact,
+    Kind,
     Listed,
     Notices,
     Opening,
@@ -20,7 +23,7 @@ from benchbook.evaluators.document import (
     table,
 )
 from benchbook.judge_audit.card import Allowed, AuditCard, Use
-from benchbook.judge_audit.effects import NOTICES, EffectVerdict, JudgeEffect
+from benchbook.judge_audit.effects import NOTICES, BeforeAfter, EffectVerdict, JudgeEffect
 from benchbook.judge_audit.holding import JudgeCardFound
 from benchbook.judge_audit.planning import AnswersNeeded
 from benchbook.judge_audit.variants import VARIANTS
@@ -28,8 +31,9 @@ from benchbook.labels.judge_card import JudgeCard
 from benchbook.text import plural
 from benchbook.views import numbers
 from benchbook.views.judge_card_tables import card_notices, card_sections
-from benchbook.views.judges import card_sentences
-from benchbook.views.views import named_model
+from benchbook.views.judges import CardSection, card_sentences
+from benchbook.views.spans import SpanLine, Spans, axis_end
+from benchbook.views.views import TableWords, named_model, table_json
 from benchbook.views.words import decision_headline, listed
 
 VERDICTS: Mapping[EffectVerdict, str] = {
@@ -45,9 +49,114 @@ _OF_PEOPLE = ("Gates", "Corrected values", "Agreement")
 _CONTROLS = frozenset({"probe", "reference"})
 
 
+@dataclass(frozen=True, slots=True)
+class AuditWords:
+    """The card in words, and as data of pictures: `changes` of what should change nothing, with the margin as the zone
+    that is asked for, and `noticed`, the shares of the bad answers that it noticed."""
+
+    headline: str
+    tone: Tone
+    sentences: tuple[str, ...]
+    notices: tuple[str, ...]
+    pictures: tuple[Spans, ...]
+    sections: tuple[CardSection, ...]
+
+
+def audit_words(card: AuditCard) -> AuditWords:
+    """The card as the page shows it: with the same sentences and tables as `audit_document`."""
+    headline, tone = audit_headline(card)
+    sections = (
+        ("What it may be used for", _uses(card), "By what was tried"),
+        ("What should change nothing", _effects(card), _how_effects(card)),
+        ("What it must notice", _controls(card), _how_controls()),
+        ("What moves in a run's numbers", _moved(card), "The same answers, before and after"),
+    )
+    pictures = (_changes_picture(card), _noticed_picture(card))
+    return AuditWords(
+        headline=headline,
+        tone=tone,
+        sentences=tuple(audit_sentences(card)),
+        notices=tuple(_notices(card)),
+        pictures=tuple(one for one in pictures if one.lines),
+        sections=tuple(CardSection(title, (_under(one, about),)) for title, one, about in sections if one),
+    )
+
+
+def _under(one: Table, about: str) -> TableWords:
+    """The table below a heading that says what it is of: its caption says how to read it."""
+    return replace(table_json(one), caption=about)
+
+
+_TONES: Mapping[EffectVerdict, Tone] = {
+    "biased": "bad", "missed": "bad", "none": "good", "slight": "good", "noticed": "good", "not_told": "doubt",
+}  # fmt: skip
+
+
+def _changes_picture(card: AuditCard) -> Spans:
+    effects = [one for one in card.effects if one.noticed is None]
+    end = axis_end([value for one in effects for value in (one.score.low, one.score.high, one.margin)], 1.0)
+    lines = tuple(
+        SpanLine(
+            name=one.title,
+            value=one.score.difference,
+            low=one.score.low,
+            high=one.score.high,
+            words=_change_words(one.score),
+            tone=_TONES[one.verdict],
+            state=VERDICTS[one.verdict],
+        )
+        for one in effects
+    )
+    return Spans(
+        title="How far its score moves",
+        about=f"From 0 to 1, of the same answers; a change within {card.margin:g} does not matter.",
+        kind="score",
+        lowest=-end,
+        highest=end,
+        lines=lines,
+        mark=0.0,
+        good_from=-card.margin,
+        good_to=card.margin,
+        signed=True,
+    )
+
+
+def _change_words(found: Difference) -> str:
+    if not found.n:
+        return "no answer has a score in both"
+    return f"{numbers.signed(found.difference)} ({numbers.difference_interval(found)})"
+
+
+def _noticed_picture(card: AuditCard) -> Spans:
+    lines = tuple(
+        SpanLine(
+            name=one.title,
+            value=noticed.estimate,
+            low=noticed.low,
+            high=noticed.high,
+            words=f"{numbers.show('rate', noticed.estimate)} of {noticed.n:,}",
+            tone=_TONES[one.verdict],
+            state=VERDICTS[one.verdict],
+        )
+        for one in card.effects
+        if (noticed := one.noticed) is not None
+    )
+    return Spans(
+        title="How many bad answers it scores lower",
+        about=_how_controls(),
+        kind="rate",
+        lowest=0.0,
+        highest=1.0,
+        lines=lines,
+        mark=NOTICES,
+        good_from=NOTICES,
+        good_to=1.0,
+    )
+
+
 def audit_document(card: AuditCard, people: JudgeCard | None = None) -> Document:
     """The card as a document; beside it what people's labels say of the same judge, where there are any."""
-    headline, tone = _headline(card)
+    headline, tone = audit_headline(card)
     opening = Opening(
         headline,
         tone,
@@ -112,7 +221,8 @@ def needed_words(found: AnswersNeeded) -> str:
     )
 
 
-def _headline(card: AuditCard) -> tuple[str, Tone]:
+def audit_headline(card: AuditCard) -> tuple[str, Tone]:
+    """The card in a few words, and their colour."""
     by_allowed = {name: [use for use in card.uses if use.allowed == name] for name in ALLOWED}
     if any(use.aspect in _CONTROLS for use in by_allowed["no"]):
         return "It does not notice bad answers", "bad"
@@ -255,8 +365,8 @@ def _moved(card: AuditCard) -> Table:
     rows = [
         (
             one.title,
-            _from_to(numbers.show("rate", one.passed[0]), numbers.show("rate", one.passed[1])),
-            _from_to(*(numbers.show("score", value) for value in one.sample_score or (None, None))),
+            _before_after("rate", one.passed),
+            _before_after("score", one.sample_score),
             _decision(card, one),
         )
         for one in card.effects if one.passed is not None
@@ -269,6 +379,12 @@ def _decision(card: AuditCard, one: JudgeEffect) -> str:
     if before is None or after is None:
         return numbers.nothing()
     return _from_to(decision_headline(before), decision_headline(after))
+
+
+def _before_after(kind: Kind, found: BeforeAfter | None) -> str:
+    if found is None:
+        return numbers.nothing()
+    return _from_to(numbers.show(kind, found.before), numbers.show(kind, found.after))
 
 
 def _from_to(before: str, after: str) -> str:

@@ -153,6 +153,80 @@ export interface Applies {
   neither: number;
 }
 
+/** An audit's card, as its records stand, and the same in words. */
+export interface AuditAnswer {
+  audit: string;
+  card: AuditCard;
+  words: AuditWords;
+}
+
+/**
+ * All that an audit says of a judge. `not_tried` are variants that fit none of the answers.
+ *
+ * `decisions` are those of the records, by variant, of an audit in one stage.
+ * `n_for_margin` are the answers that would find an effect as large as the margin, with a chance of 90 %, at the
+ * spread that was seen, by variant; of those that are not told alone.
+ */
+export interface AuditCard {
+  audit_id: string;
+  ended_utc: string | null;
+  judge: AuditedJudge;
+  run_id: string;
+  run_sha256: string;
+  run_judged: boolean;
+  model: string;
+  n_answers: number;
+  n_eligible: number;
+  margin: number;
+  confidence: number;
+  noise: Noise;
+  effects: JudgeEffect[];
+  decisions: Record<string, "INCONCLUSIVE" | "NOT_READY" | "READY" | null>;
+  not_tried: string[];
+  uses: Use[];
+  n_for_margin: Record<string, number>;
+  n_verdicts: number;
+  cost_usd: string | null;
+  records: Record<string, string>;
+}
+
+/** The latest first. `not_complete` are those that have no card yet. */
+export interface AuditList {
+  audits: ListedAudit[];
+  not_complete: string[];
+}
+
+/**
+ * The card in words, and as data of pictures: `changes` of what should change nothing, with the margin as the zone
+ * that is asked for, and `noticed`, the shares of the bad answers that it noticed.
+ */
+export interface AuditWords {
+  headline: string;
+  tone: "bad" | "doubt" | "good" | "none";
+  sentences: string[];
+  notices: string[];
+  pictures: Spans[];
+  sections: CardSection[];
+}
+
+/**
+ * The judge, the rubric and the eval set for which a card holds: whoever changes one of them, changes what was
+ * tried. `measured` are the manifest's fields that tell them, under its names.
+ */
+export interface AuditedJudge {
+  judge: string;
+  spec: string;
+  measured: Record<string, unknown>;
+  evalset: string;
+  evalset_sha256: string;
+}
+
+/** A number of the same answers, before they were changed and after. */
+export interface BeforeAfter {
+  before: number;
+  after: number;
+}
+
 /** Agreement of two people over the `n_twice` samples that both labelled, each without seeing the other's scores. */
 export interface BetweenPeople {
   n_twice: Record<string, number>;
@@ -1308,12 +1382,56 @@ export interface JudgeCard {
   cost: JudgeCost;
 }
 
+/** The card of a run's judge: null where it was not tried, or nobody judged. `words` say it in a line. */
+export interface JudgeCardAnswer {
+  found: JudgeCardFound | null;
+  words: string | null;
+}
+
+/**
+ * The card of a run's judge. `changed` are the parts that are not as they were tried, in words: it `holds` where
+ * there are none.
+ */
+export interface JudgeCardFound {
+  audit_id: string;
+  path: string;
+  ended_utc: string | null;
+  holds: boolean;
+  changed: string[];
+  uses: Use[];
+}
+
 /** The cost, tokens and latency of judging; None where nobody reported it. */
 export interface JudgeCost {
   usd: string | null;
   input_tokens: number;
   output_tokens: number;
   latency_p50_ms: number | null;
+}
+
+/**
+ * The effect of one variant: the judge's score of the changed answers, less that of the same answers in `against`.
+ *
+ * `score.p_adjusted` is Holm's over all variants that should change nothing. `noticed`, of a control: the share that
+ * the judge scored lower, of those that it had not given its lowest score before. `passed` and `sample_score` are the
+ * run's pass rate and mean score over the same answers, before and after: what the variant moves in the headline.
+ */
+export interface JudgeEffect {
+  variant: string;
+  aspect: "length" | "name" | "probe" | "reference" | "retest" | "style";
+  expected: "lower" | "same";
+  title: string;
+  sentence: string;
+  against: string;
+  n_left_out: number;
+  n_unscored: number;
+  score: Difference;
+  within: Estimate;
+  noticed: Estimate | null;
+  margin: number;
+  verdict: "biased" | "missed" | "none" | "not_told" | "noticed" | "slight";
+  passed: BeforeAfter | null;
+  sample_score: BeforeAfter | null;
 }
 
 /** The results and tokens of one judge's calls. Tokens are null where no reply reported them. */
@@ -1584,6 +1702,21 @@ export interface Ledger {
   unanswered_by_cause?: Record<string, number>;
 }
 
+/** An audit that is complete: whom it tried on whose answers, and what it comes to. */
+export interface ListedAudit {
+  audit: string;
+  judge: string;
+  spec: string;
+  run_id: string;
+  model: string;
+  evalset: string;
+  n_answers: number;
+  ended_utc: string | null;
+  headline: string;
+  tone: "bad" | "doubt" | "good" | "none";
+  uses: Record<string, "no" | "not_told" | "yes">;
+}
+
 export interface Live {
   status: "ok";
 }
@@ -1733,6 +1866,13 @@ export interface Minimums {
 export interface NamedMean {
   mean: number | null;
   n: number;
+}
+
+/** The changes when nothing but the time is another: the floor below which one answer's change means nothing. */
+export interface Noise {
+  n: number;
+  same_score: Estimate;
+  sd: number | null;
 }
 
 /**
@@ -2711,6 +2851,14 @@ export interface Unscoreds {
   n_items: number;
 }
 
+/** One use of the judge, and whether what was tried allows it: `by` are the variants that decide it. */
+export interface Use {
+  aspect: "length" | "name" | "probe" | "reference" | "retest" | "style";
+  words: string;
+  allowed: "no" | "not_told" | "yes";
+  by: Record<string, "biased" | "missed" | "none" | "not_told" | "noticed" | "slight">;
+}
+
 /** The share of the judge's replies that could be read. */
 export interface Validity {
   n_asked: number;
@@ -2833,6 +2981,9 @@ export interface Gets {
   "/judges/{run_id}": { takes: never; answers: JudgesAnswer };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };
   "/evaluations/{sample}": { takes: "run"; answers: EvaluationDetail };
+  "/audits": { takes: never; answers: AuditList };
+  "/audits/{audit}": { takes: never; answers: AuditAnswer };
+  "/runs/{run_id}/judge-card": { takes: never; answers: JudgeCardAnswer };
   "/labels": { takes: never; answers: BookList };
   "/labels/{book}": { takes: never; answers: Book };
   "/labels/{book}/next": { takes: "labeller" | "adjudicate" | "sample" | "field"; answers: LabelStep };

@@ -7,6 +7,7 @@ import { counted, words } from "../../format";
 import { count } from "../../numbers";
 import { Choice } from "../../parts/fields";
 import { Lead } from "../../parts/lead";
+import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { Warnings } from "../../parts/warnings";
 import { useQuery } from "../../router";
@@ -33,6 +34,7 @@ export default function JudgesPage() {
     <>
       <div className="page-head">
         <h1>Judges</h1>
+        <ToAudits />
       </div>
       <div className="filters">
         <Choice label="Experiment" value={run ?? ""} options={runs.data.experiments.map((one) => ({ value: one.run_id, text: `${one.run_id} · ${one.spec}, ${counted(one.n_evaluations, "evaluation")}` }))} onChange={(found) => change(Object.fromEntries([...query.keys()].map((name) => [name, name === "run" ? found : null])))} />
@@ -73,10 +75,21 @@ function Analysed({ found, onOpen }: { found: JudgesAnswer; onOpen: (target: str
   );
 }
 
+function ToAudits() {
+  return SITE ? null : (
+    <div className="actions">
+      <Link to="/audits" className="button">Audits of judges</Link>
+    </div>
+  );
+}
+
 function NoExperiments() {
   return (
     <>
-      <h1>Judges</h1>
+      <div className="page-head">
+        <h1>Judges</h1>
+        <ToAudits />
+      </div>
       <Empty title="No experiment with judges yet">
         <p>
           Have judges evaluate a set of outputs under <code>judge_protocol@v1</code>, or by a protocol of your own: <code>benchbook judge run</code>; or bring in what was judged elsewhere: <code>benchbook judge import</code>.

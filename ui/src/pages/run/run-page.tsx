@@ -17,6 +17,7 @@ import { Distributions } from "./distributions";
 import { Gates } from "./gates";
 import { GoingOn } from "./going-on";
 import { Headline } from "./headline";
+import { JudgeCard } from "./judge-card";
 import { logOf, unscoredOptions } from "./imported";
 import { LogIdentity } from "./log-words";
 import { PanelPart } from "./panel-part";
@@ -85,6 +86,7 @@ export default function RunPage({ id }: { id: string }) {
         </p>
       )}
       <Gates decision={decision.data} />
+      {!SITE && done && !protocol && row.evaluator_model_id !== null && <JudgeCard id={id} />}
       {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} criteria={criteria} />}
       <Distributions aggregates={aggregates.data} criteria={criteria} />
       {!protocol && done && <Slices id={id} />}

@@ -1,0 +1,1 @@
+import{S as e}from"./use-resource-BgtX5ZOl.js";function t(t){return`/audits${e(``,{audit:t})}`}export{t};
