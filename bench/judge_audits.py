@@ -2,9 +2,9 @@
 
     script/bench judge_audits [--audits N] [--json]
 
-Each row is so many audits of judges that give 30 % of the answers another score by chance each time, and to one variant
-a bias, on so many answers as `plan` asks for (`answers_needed`, by the spread of this judge's differences). Found: that
-variant is called biased, or slight. False: another is. Answers: the mean number of verdicts, of those without a look.
+Of judges that score: so many audits of judges that give 30 % of the answers another score by chance each time, and to
+one variant a bias, on so many answers as `plan` asks for (`answers_needed`, by the spread of this judge's differences).
+Found: that variant is called biased, or slight. False: another is. Of judges of pairs: `ordered`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from benchbook.judge_audit.effects import JudgedAnswers, JudgeEffect, judge_effe
 from benchbook.judge_audit.planning import answers_needed
 from benchbook.judge_audit.stages import ends_of_stages, look_at
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS
+from benchbook.labels.pairs.ranking import rank_by_pairs
+from benchbook.labels.pairs.verdicts import PairedAnswers, Showing
 from judge_audit.made import GRADES, SHARES, answers, judged_anew
 
 SAME = [one.name for one in VARIANTS.values() if one.expected == "same"]
@@ -95,6 +97,56 @@ def _effects(
     return judge_effects(judged, lambda name: look_at(reached[name], ends, 0.95), margin=0.05, seed=seed)
 
 
+def ordered(bias: float, n: int, audits: int, seed: int) -> Row:
+    """Judges of pairs, in both orders, that name the answer shown first in so many more of 100 verdicts: as `judge
+    pairs` finds them. False: the other way round, or any where there is none."""
+    rng = np.random.default_rng(seed)
+    found = false = 0
+    for _ in range(audits):
+        (ranking,) = rank_by_pairs(_verdicts(rng, bias, n))
+        first = ranking.judges[0].first
+        assert first is not None
+        shown = first.p is not None and first.p <= 0.05
+        found += shown and (first.win.estimate or 0.0) > 0.5 and bias > 0
+        false += shown and (bias == 0 or (first.win.estimate or 1.0) < 0.5)
+    return Row(
+        planted="order, in pairs" if bias else "nothing, in pairs",
+        bias=bias,
+        until_decided=False,
+        n=n,
+        audits=audits,
+        found=found / audits if bias else None,
+        false=false / audits,
+        used=1.0,
+    )
+
+
+def _verdicts(rng: np.random.Generator, bias: float, n: int) -> list[PairedAnswers]:
+    """Of each pair the better answer, known to the judge in three of four verdicts; or the one that is shown first."""
+    said = _said(rng, bias, n)
+    return [
+        PairedAnswers(
+            judge="j", item=f"i{k}", model_a="a", model_b="b",
+            showings=(Showing(won=float(said[k, 0]), first="a"), Showing(won=float(said[k, 1]), first="b")),
+        )
+        for k in range(n)
+    ]  # fmt: skip
+
+
+def _said(rng: np.random.Generator, bias: float, n: int) -> Any:
+    """True where answer a won: with a shown first, and with b shown first."""
+    better = rng.random(n) < 0.5
+    sound = better[:, None] ^ (rng.random((n, 2)) < 0.25)
+    return np.where(rng.random((n, 2)) < bias, np.array([True, False]), sound)
+
+
+def pairs_needed(bias: float) -> int:
+    """The pairs that find it: of each, whether a wins shown first, less whether it wins shown second."""
+    said = _said(np.random.default_rng(0), bias, _LARGE).astype(float)
+    differences = said[:, 0] - said[:, 1]
+    return answers_needed(float(differences.mean()), sd=float(differences.std()), n_effects=1).n_answers
+
+
 def needed(bias: float) -> int:
     """The answers that `plan` asks for, by the spread of this judge's differences."""
     rng = np.random.default_rng(0)
@@ -117,6 +169,8 @@ def main() -> None:
                     planted, bias, needed(bias), max(1, given.audits // 3), until_decided=until_decided, seed=2
                 )
                 rows.append(found)
+    rows.append(ordered(0.0, 100, given.audits, seed=3))
+    rows += [ordered(bias, pairs_needed(bias), max(1, given.audits // 3), seed=4) for bias in (0.1, 0.2, 0.3)]
     if given.json:
         print(json.dumps([asdict(one) for one in rows], indent=2))
         return
