@@ -11,6 +11,7 @@ from benchbook.comparison.adjusting import adjusted
 from benchbook.comparison.by_metric import chosen
 from benchbook.comparison.comparable import OTHER_SCORER, compared_as
 from benchbook.comparison.contenders import measured_by
+from benchbook.comparison.corrected_results import CorrectedDifference
 from benchbook.comparison.difference import Difference, SliceDifference, item_difference
 from benchbook.comparison.items import GROUPINGS, ComparedRun
 from benchbook.comparison.leaderboard import History, Leaderboard, history, leaderboard
@@ -84,6 +85,7 @@ class Comparison:
     unknown: tuple[Measured, ...]
     metadata: tuple[LeafDifference, ...]
     n_unscored: int  # items that no run has a score for; they are not among `items`
+    corrected: tuple[CorrectedDifference, ...] = ()  # as people would judge, where there are labels
 
     @property
     def n_compared(self) -> int:

@@ -70,6 +70,11 @@ class Correctable(ABC):
     def means(self) -> tuple[MeanOfScores, ...]:
         """The aggregates that depend on the judge, in the order in which they are written."""
 
+    @property
+    @abstractmethod
+    def compared(self) -> Mapping[str, str]:
+        """The names of those of `means` that two runs are compared by, under the comparison's: `score` and `passing`."""
+
     @abstractmethod
     def worth(self, row: Any) -> Worth:
         """The numbers that a scored answer adds to `means`: `row` is its row of samples.parquet."""

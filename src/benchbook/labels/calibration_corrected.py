@@ -38,9 +38,9 @@ GoldScores = Mapping[int, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
-    """A sample's part in the mean that an aggregate is, counted from the aggregate's lowest: by the judge's scores, and
-    by people's in their place."""
+class JudgedPart:
+    """A sample's part in a mean, counted from the mean's lowest: by the judge's scores, and by people's in their place;
+    None where people gave none."""
 
     judge: float
     people: float | None
@@ -64,10 +64,10 @@ def corrected_aggregates(
     found = []
     for place, mean in enumerate(means):
         values = [
-            _Sample(own[place], theirs[place] if mean.of.issubset(said) else None, one.cluster)
+            JudgedPart(own[place], theirs[place] if mean.of.issubset(said) else None, one.cluster)
             for one, said, own, theirs in zip(samples, labels, by_judge, by_people, strict=True)
         ]
-        corrected, alone = _estimates(values, mean.lowest, mean.highest, drawing, is_rate=mean.is_rate)
+        corrected, alone = as_people_would(values, mean.lowest, mean.highest, drawing, is_rate=mean.is_rate)
         found.append(
             Corrected(
                 aggregate=mean.name,
@@ -103,22 +103,22 @@ def corrected_scores(
     """
     lowest = min(scale)
     values = [
-        _Sample(own - lowest, None if theirs is None else theirs - lowest, cluster)
+        JudgedPart(own - lowest, None if theirs is None else theirs - lowest, cluster)
         for own, theirs, cluster in zip(judge, people, clusters, strict=True)
     ]
-    return _estimates(values, lowest, max(scale), drawing, is_rate=tuple(scale) == (0, 1))
+    return as_people_would(values, lowest, max(scale), drawing, is_rate=tuple(scale) == (0, 1))
 
 
-def _estimates(
-    values: Sequence[_Sample], lowest: int, highest: int, drawing: Drawing, *, is_rate: bool
+def as_people_would(
+    values: Sequence[JudgedPart], lowest: int, highest: int, drawing: Drawing, *, is_rate: bool
 ) -> tuple[Estimate, Estimate]:
     """The mean as people would have it, and by their labels alone, on a scale from `lowest` to `highest`."""
     span = highest - lowest
-    corrected = _rate(values, drawing) if is_rate else _mean(values, span, drawing)
-    return _raised(corrected, lowest), _raised(_labels_alone(values, span, drawing.confidence, is_rate=is_rate), lowest)
+    corrected = _rate(values, drawing) if is_rate else corrected_mean(values, span, drawing)
+    return raised(corrected, lowest), raised(_labels_alone(values, span, drawing.confidence, is_rate=is_rate), lowest)
 
 
-def _raised(found: Estimate, by: int) -> Estimate:
+def raised(found: Estimate, by: int) -> Estimate:
     """An estimate on a scale from 0, moved to one from `by`."""
     if found.estimate is None or not by:
         return found
@@ -126,7 +126,8 @@ def _raised(found: Estimate, by: int) -> Estimate:
     return replace(found, estimate=found.estimate + by, low=low, high=high)
 
 
-def _mean(samples: Sequence[_Sample], highest: int, drawing: Drawing) -> Estimate:
+def corrected_mean(samples: Sequence[JudgedPart], highest: int, drawing: Drawing) -> Estimate:
+    """The prediction-powered mean of parts from 0 to `highest`, of which people scored some, drawn by chance."""
     labelled = [one for one in samples if one.people is not None]
     unlabelled = [one.judge for one in samples if one.people is None]
     people = [one.people for one in labelled if one.people is not None]
@@ -146,7 +147,7 @@ def _mean(samples: Sequence[_Sample], highest: int, drawing: Drawing) -> Estimat
     return _by_clusters(samples, parts, found, (0.0, float(highest)))
 
 
-def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
+def _rate(samples: Sequence[JudgedPart], drawing: Drawing) -> Estimate:
     """The corrected rate, over all judged samples, labelled ones included."""
     strata = {flagged: [one for one in samples if (one.judge > 0) is flagged] for flagged in (True, False)}
     counted = {
@@ -172,7 +173,7 @@ def _rate(samples: Sequence[_Sample], drawing: Drawing) -> Estimate:
     return _by_clusters(samples, parts, found, (0.0, 1.0))
 
 
-def _labels_alone(samples: Sequence[_Sample], highest: int, confidence: float, *, is_rate: bool) -> Estimate:
+def _labels_alone(samples: Sequence[JudgedPart], highest: int, confidence: float, *, is_rate: bool) -> Estimate:
     """The mean of people's labels, drawn by chance: a share, or a mean of scores by Jeffreys; by clusters."""
     labelled = [(one.people, one.cluster) for one in samples if one.people is not None]
     values = [value for value, _ in labelled]
@@ -194,12 +195,12 @@ def share_of(values: Sequence[float], clusters: Sequence[str | None] | None, con
     return found
 
 
-def _clustered(samples: Sequence[_Sample]) -> bool:
+def _clustered(samples: Sequence[JudgedPart]) -> bool:
     return any(one.cluster is not None for one in samples)
 
 
 def _by_clusters(
-    samples: Sequence[_Sample], parts: Sequence[float], found: Estimate, scale: tuple[float, float]
+    samples: Sequence[JudgedPart], parts: Sequence[float], found: Estimate, scale: tuple[float, float]
 ) -> Estimate:
     """The interval, widened for clusters; `parts` has what each sample adds to the estimate's error."""
     n_clusters = len({one.cluster for one in samples})

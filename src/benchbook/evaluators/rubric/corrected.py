@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -50,6 +50,10 @@ class CorrectableRubric(Correctable):
             )
             for one in self._table
         )
+
+    @property
+    def compared(self) -> Mapping[str, str]:
+        return {"score": "aggregate_score", "passing": "pass_rate"}
 
     def worth(self, row: RubricRow) -> Worth:
         return self.worth_of(outcome_in(row, self._spec))
