@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from benchbook.library.comparing import RunComparison
 
 _file = click.Path(dir_okay=False, path_type=Path)
+_labels_option = click.option(
+    "--labels",
+    multiple=True,
+    metavar="DIR",
+    help="A folder with people's labels of answers of any of the runs; repeat.",
+)
 
 
 @click.command()
@@ -29,6 +35,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     show_default=True,
     help="What runs and slices are shown by: score, passing, contained, a criterion, cost_usd, or an aggregate.",
 )
+@_labels_option
 @click.option("--details", is_flag=True, help="Of more than two runs, show each pair in full.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @click.option("--html", type=_file, metavar="FILE", help="Write a page that needs nothing but itself.")
@@ -40,6 +47,7 @@ def compare(
     margin: float | None,
     confidence: float,
     metric: str,
+    labels: tuple[str, ...],
     details: bool,
     as_markdown: bool,
     html: Path | None,
@@ -51,7 +59,10 @@ def compare(
 
     With more runs, each is compared with A: all of them stand in one table, and with --details each pair in full. Give
     checkpoints in their order, for each item's history. Always ends with 0: `benchbook gate --baseline` says yes or no.
+
+    With --labels the difference is given as people would judge, too; what that turns is said first.
     """
+    from benchbook.labels.labels import open_labels
     from benchbook.library.comparing import compare_records
 
     if as_json and as_markdown:
@@ -59,7 +70,8 @@ def compare(
     if len(names) < 2:
         raise UsageError(f"{names[0]}: a comparison needs two runs")
     records = [find_record(name, runs) for name in names]
-    found = compare_records(records, confidence=confidence, margin=margin, metric=metric)
+    books = [open_labels(folder) for folder in labels]
+    found = compare_records(records, confidence=confidence, margin=margin, metric=metric, labels=books)
     written = _write(found, html, parquet)
     if as_json:
         from benchbook.views.comparison_data import comparison_json
@@ -165,24 +177,40 @@ def clear(runs: str, as_json: bool) -> None:
     show_default=True,
     help="Of rank intervals, and of the set that holds the best run.",
 )
+@_labels_option
 @runs_option
 @json_option
 def leaderboard(
-    names: tuple[str, ...], evalset: str | None, metric: str, confidence: float, runs: str, as_json: bool
+    names: tuple[str, ...],
+    evalset: str | None,
+    metric: str,
+    confidence: float,
+    labels: tuple[str, ...],
+    runs: str,
+    as_json: bool,
 ) -> None:
     """Rank runs over one eval set, and say which can't be told from the best.
 
-    Without names, all finished records in the folder that are on the newest one's eval set.
+    Without names, all finished records in the folder that are on the newest one's eval set. With --labels, the score as
+    people would judge stands beside the run's own where its answers are labelled.
     """
+    from msgspec import to_builtins
+
+    from benchbook.labels.labels import open_labels
     from benchbook.library.ranking import ranking_of
     from benchbook.views.terminal import encodable
 
     if names and evalset:
         raise click.UsageError("--evalset chooses among a folder's records: leave it out, or the names")
     found = ranking_of(
-        [find_record(name, runs) for name in names] or None, runs, evalset=evalset, metric=metric, confidence=confidence
+        [find_record(name, runs) for name in names] or None,
+        runs,
+        evalset=evalset,
+        metric=metric,
+        confidence=confidence,
+        labels=[open_labels(folder) for folder in labels],
     )
     if as_json:
-        print_json(found.found)
+        print_json(found.found if not labels else to_builtins(found.found) | {"as_people_would_judge": found.people})
     else:
         click.echo(encodable(str(found), sys.stdout.encoding))

@@ -19,7 +19,7 @@ from benchbook.cli.output import (
     run_argument,
     runs_option,
 )
-from benchbook.cli.summary import passes_gate, print_decision
+from benchbook.cli.summary import passes_gate, print_decision, run_json
 from benchbook.errors import NoReleaseGatesError
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     help="Decide by what is shown at this confidence; none: by the values alone. Default: as the run was configured.",
 )
 @by_rule_option
+@click.option(
+    "--labels", metavar="DIR", help="Decide as people would judge, by the labels in this folder, as calibrate does."
+)
 @click.option(
     "--baseline",
     metavar="RUN",
@@ -71,12 +74,14 @@ def gate(
     run: str | None,
     confidence: Confidence | None,
     by_rule: bool,
+    labels: str | None,
     runs: str,
     as_json: bool,
     **regressions: Any,
 ) -> None:
     """Exit 0 only if RUN is READY; 1 where it is not, or where nothing can be said. With --by-rule, exit 0 if the
-    rubric's rule holds by the values alone, whatever the decision.
+    rubric's rule holds by the values alone, whatever the decision. With --labels, exit 0 only if RUN is READY as people
+    would judge; both decisions are shown.
 
     With --baseline, --margin, --max-regressions or --min-score it asks these instead of the release gates: is it shown
     that RUN is not worse than the baseline by more than a margin, and is it good enough? It then ends with 1 where RUN
@@ -87,10 +92,15 @@ def gate(
     """
     record = find_record(run, runs)
     if any(value is not None for value in regressions.values()):
-        if confidence is not None or by_rule:
-            option = "--by-rule" if by_rule else "--confidence"
+        if confidence is not None or by_rule or labels is not None:
+            option = "--by-rule" if by_rule else "--confidence" if confidence is not None else "--labels"
             raise click.UsageError(f"{option} is about the release gates: leave it out, or --baseline and its kin")
         ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
+    if labels is not None:
+        if by_rule or confidence == "none":
+            option = "--by-rule" if by_rule else "--confidence none"
+            raise click.UsageError(f"{option} is by the values alone, and what labels correct has intervals")
+        ctx.exit(_gate_by_labels(record, labels, confidence, as_json=as_json))
     try:
         derived = _released(record, confidence)
     except NoReleaseGatesError:
@@ -106,6 +116,26 @@ def _released(record: Record, confidence: Confidence | None) -> DerivedFiles:
 
     with tempfile.TemporaryDirectory(prefix="benchbook-gate-") as folder:
         return evaluator_of(record).gated(record, Path(folder), confidence)
+
+
+def _gate_by_labels(record: Record, labels: str, confidence: Confidence | None, *, as_json: bool) -> int:
+    """Show the decision as judged, and as people would judge; 0 if that is READY."""
+    from benchbook.labels.judge_card import judge_card
+    from benchbook.labels.labels import open_labels
+    from benchbook.text import visible
+    from benchbook.views.judges import gated_by_people_lines
+
+    sure = float(confidence) if isinstance(confidence, float) else 0.95
+    card = judge_card(record, open_labels(labels), confidence=sure)
+    derived, decision = _released(record, confidence), card.calibration.corrected_decision
+    if as_json:
+        print_json(run_json(record, derived) | {"as_people_would_judge": decision, "gated_by": "labels"})
+    else:
+        print_decision(record, derived, as_json=False)
+        click.echo("\nGated by what people would judge (--labels).")
+        for line in gated_by_people_lines(card):
+            click.echo(visible(line))
+    return int(decision is None or decision.decision != "READY")
 
 
 def _has_baseline(runs: str) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchbook.ask.starting import Prepared
     from benchbook.views.views import View
 
-GatedBy = Literal["decision", "rule"]
+GatedBy = Literal["decision", "rule", "labels"]
 
 
 def print_run(

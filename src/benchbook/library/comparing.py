@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from benchbook.comparison.compared import Comparison, ComparisonSet, compare_runs
 from benchbook.comparison.compared import compare as compare_pair
+from benchbook.comparison.corrected import corrected_set
+from benchbook.comparison.corrected_results import CorrectedDifference
 from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.measures import SCORE
@@ -28,6 +30,9 @@ from benchbook.comparison.regressions import (
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.measured import Measured
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.labels.labels import LabelBook
+from benchbook.labels.worths import worths_of_runs
+from benchbook.library.labelling import LabelsLike, books_of
 from benchbook.library.objects import AnyRun, record_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
 from benchbook.record.folder import Record, records_in
@@ -48,28 +53,36 @@ def compare(
     confidence: float = 0.95,
     margin: float | None = None,
     metric: str = SCORE.name,
+    labels: LabelsLike | Iterable[LabelsLike] = (),
     runs: str | Path = "runs",
 ) -> RunComparison:
     """Compare runs item by item, each against the first: paths, ids in the folder `runs`, or runs.
 
     `margin` asks whether the later run is not worse by more than that, such as 0.02. Runs and slices are shown by
-    `metric`: score, passing, contained, a criterion, cost_usd, or for runs alone an aggregate.
+    `metric`: score, passing, contained, a criterion, cost_usd, or for runs alone an aggregate. `labels` are folders of
+    people's labels, or `Labels`, of answers of any of the runs: the score is compared as people would judge, too.
 
-    Raises: UsageError for a path that is no record, for runs under different scorers, and for a metric that not all of
-    them have; RecordError.
+    Raises: UsageError for a path that is no record, for runs under different scorers, for a metric that not all of
+    them have, and for labels of none of their answers; RecordError.
     """
     records = [record_of(run, runs) for run in (a, b, *more)]
-    return compare_records(records, confidence=confidence, margin=margin, metric=metric)
+    return compare_records(records, confidence=confidence, margin=margin, metric=metric, labels=books_of(labels))
 
 
 def compare_records(
-    records: list[Record], *, confidence: float = 0.95, margin: float | None = None, metric: str = SCORE.name
+    records: list[Record],
+    *,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    metric: str = SCORE.name,
+    labels: Sequence[LabelBook] = (),
 ) -> RunComparison:
     """As `compare`, for records that are open already."""
     runs = [compared_run(record) for record in records]
     if len({run.name for run in runs}) < len(runs):  # of several folders
         runs = [replace(run, name=storable(str(record.path))) for run, record in zip(runs, records, strict=True)]
-    return RunComparison(compare_runs(runs, confidence=confidence, margin=margin, by=metric), records)
+    found = compare_runs(runs, confidence=confidence, margin=margin, by=metric)
+    return RunComparison(corrected_set(found, worths_of_runs(records, labels)) if labels else found, records)
 
 
 class RunComparison:
@@ -91,6 +104,12 @@ class RunComparison:
     def score(self) -> Difference:
         """The difference of the second run to the first, with its interval and p-value."""
         return self.pairs[0].score
+
+    @property
+    def as_people_would_judge(self) -> tuple[CorrectedDifference, ...]:
+        """The differences of the second run to the first as people would judge: the score's, and passing's where that
+        is another; empty where no labels were given. `pairs` have each their own (`corrected`)."""
+        return self.pairs[0].corrected
 
     @cached_property
     def items(self) -> polars.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchbook.evalsets.opening import as_file, path_in_memory
 from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels
@@ -135,7 +135,7 @@ def calibrate(
 
     Raises: UsageError for labels of other answers, and where there is nothing to hold against them; RecordError.
     """
-    book = labels.book.reload() if isinstance(labels, Labels) else open_labels(labels)
+    (book,) = books_of(labels)
     return calibration_of(record_of(run, runs), book, judge=judge, confidence=confidence, seed=seed)
 
 
@@ -152,6 +152,18 @@ def calibration_of(
     if has_judge_card(record):
         return CalibrationCard(judge_card(record, book, confidence=confidence, seed=seed))
     return CalibrationCard(answer_card(record, book, judge=judge, confidence=confidence, seed=seed))
+
+
+LabelsLike: TypeAlias = "str | Path | Labels"
+
+
+def books_of(labels: LabelsLike | Iterable[LabelsLike]) -> list[LabelBook]:
+    """The records of labels, one or several: folders, or labels that were loaded, as they stand now.
+
+    Raises: UsageError for another folder; RecordDamagedError.
+    """
+    several = [labels] if isinstance(labels, str | Path | Labels) else labels
+    return [one.book.reload() if isinstance(one, Labels) else open_labels(one) for one in several]
 
 
 class CalibrationCard:

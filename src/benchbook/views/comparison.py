@@ -26,6 +26,7 @@ from benchbook.evaluators.document import (
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
+from benchbook.views.comparison_corrected import corrected_blocks, corrected_overview, turned_notices
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.views.comparison_overview import overview_notices, overview_table, whole_table
 from benchbook.views.curves import CURVES_CSS
@@ -78,7 +79,7 @@ def _document(report: ComparisonReport, most_items: int | None, most_moved: int)
     """`most_items` of a pair are shown in full, and `most_moved` of a history by their ways; None: no pair is shown."""
     found = report.found
     names = [run.name for run in found.runs]
-    blocks: list[Block] = [Title(tuple(names)), *_overview(found)]
+    blocks: list[Block] = [Title(tuple(names)), *_turned(found), *_overview(found)]
     if most_items is None:
         blocks.append(Lines((_DETAILS.format(found.runs[0].name, found.runs[1].name),)))
     for number, pair in enumerate(found.pairs, 1):
@@ -105,11 +106,18 @@ def _document(report: ComparisonReport, most_items: int | None, most_moved: int)
     return Document(title, "comparison", blocks, foot, contents=tuple(_contents(report)))
 
 
+def _turned(found: ComparisonSet) -> Iterator[Block]:
+    """What people's labels turn, before any number."""
+    if any(pair.corrected for pair in found.pairs):
+        yield turned_notices(found)
+
+
 def _overview(found: ComparisonSet) -> Iterator[Block]:
     """All runs in a table, where there are more than two."""
     if len(found.pairs) > 1:
         first = Notices(tuple(overview_notices(found)), "inside", "warnings-of-all")
-        yield Section("overview", "Overview", (first, overview_table(found)))
+        people = (corrected_overview(found),) if any(pair.corrected for pair in found.pairs) else ()
+        yield Section("overview", "Overview", (first, overview_table(found), *people))
 
 
 def _contents(report: ComparisonReport) -> Iterator[tuple[str, str]]:
@@ -146,6 +154,7 @@ def _differences(pair: Comparison, number: int) -> Iterator[Block]:
         yield Paragraph(margin)
     if by:
         yield Paragraph(adjusted, "quiet", only=WRITTEN)
+    yield from corrected_blocks(pair)
     yield tables.differences_table(pair)
     yield whole_table(pair)
     yield from (Paragraph(one, "quiet", only=WRITTEN) for one in tables.containment_lines(pair, _MOST_NAMED))

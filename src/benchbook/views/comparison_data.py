@@ -146,6 +146,7 @@ def _pair(pair: Comparison, p_holm: float | None) -> dict[str, Any]:
             msgspec.to_builtins(item) | {"difference": _spans(item.difference)}
             for item in shown_items(pair, _MOST_DIFFERENCES)
         ],
+        **({"as_people_would_judge": pair.corrected} if pair.corrected else {}),
     }
 
 

@@ -159,6 +159,18 @@ def card_lines(card: JudgeCard) -> Iterator[str]:
         yield f"note: {notice}"
 
 
+def gated_by_people_lines(card: JudgeCard) -> Iterator[str]:
+    """The decision as people would judge beside the one as judged, gate by gate: what a gate by labels goes by."""
+    yield _decision_sentence(card)
+    for one in card_sections(card):
+        if one.title == "Gates":
+            for part in one.blocks:
+                yield from _columns(part) if isinstance(part, document.Table) else ()
+    decision = card.calibration.corrected_decision
+    yield from (f"  - {reason(one)}" for one in (() if decision is None else decision.reasons))
+    yield from (f"note: {notice}" for notice in card_notices(card))
+
+
 def _columns(table: document.Table) -> Iterator[str]:
     """Cells below each other, cut to a width that a terminal has; the whole of them is in Markdown, HTML and JSON."""
     if not table:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from benchbook.canonical import canonical_json
+from benchbook.comparison.corrected_results import CorrectedScore
 from benchbook.comparison.experiment import ExperimentPlan, NamedExperiment
 from benchbook.comparison.items_needed import ItemsNeeded
 from benchbook.comparison.leaderboard import Leaderboard
@@ -29,6 +30,7 @@ from benchbook.evaluators.document import (
 from benchbook.statistics.ground import WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
+from benchbook.views.comparison_corrected import people_cells, people_notes
 from benchbook.views.comparison_tables import metric_word
 from benchbook.views.html import html_page
 from benchbook.views.markdown import markdown_page
@@ -43,28 +45,32 @@ _RANK_TESTS = {
 }
 
 
-def leaderboard_table(found: Leaderboard) -> Table:
-    """All runs: those that are ranked from best to worst, then the others, each with what its rank says."""
+def leaderboard_table(found: Leaderboard, people: Sequence[CorrectedScore] = ()) -> Table:
+    """All runs: those that are ranked from best to worst, then the others, each with what its rank says. Where there
+    are scores as people would judge, they stand beside the others."""
     metric = next(one for one in found.metrics if one.name == found.metric)
+    more = people_cells(people, [one.run for one in found.places]) if people else []
     rows: list[Sequence[Cell]] = [
         (
             one.rank,
             shorten(one.run, 80),
             shorten(one.model or numbers.DASH, 40),
             Value(metric.kind, one.score),
+            *(more[place] if more else ()),
             None if one.rank_low is None else f"{one.rank_low:,} to {one.rank_high:,}",
             one.p_against_best,
             shorten(rank_words(one), _STANDING),
         )
-        for one in found.places
+        for place, one in enumerate(found.places)
     ]
     rows += [
-        (None, shorten(one.run, 80), shorten(one.model or numbers.DASH, 40), Value(metric.kind, one.score), None, None,
-         shorten(rank_words(one), _STANDING))
+        (None, shorten(one.run, 80), shorten(one.model or numbers.DASH, 40), Value(metric.kind, one.score),
+         *((None, None) if people else ()), None, None, shorten(rank_words(one), _STANDING))
         for one in found.apart
     ]  # fmt: skip
     columns: Columns = {
         "Rank": "count", "Run": "text", "Model": "text", metric_word(metric): metric.kind,
+        **({"For people": metric.kind, "Interval": "number"} if people else {}),
         f"Rank, {numbers.limit('rate', found.confidence)} sure": "number", "p against best": "p", "Is": "text",
     }  # fmt: skip
     runs = plural(len(found.places), "run")
@@ -91,19 +97,24 @@ def leaderboard_notes(found: Leaderboard) -> Iterator[str]:
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in found.warnings)
 
 
-def leaderboard_document(found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = ()) -> Document:
+def leaderboard_document(
+    found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = (), people: Sequence[CorrectedScore] = ()
+) -> Document:
     """The ranking, with the same words as `leaderboard_lines`."""
-    notes = (*leaderboard_notes(found), *_others(n_others), *map(one_line, left_out))
-    return Document("Leaderboard", "leaderboard", [leaderboard_table(found), Listed(notes, quiet=True)])
+    notes = (*leaderboard_notes(found), *people_notes(people), *_others(n_others), *map(one_line, left_out))
+    return Document("Leaderboard", "leaderboard", [leaderboard_table(found, people), Listed(notes, quiet=True)])
 
 
-def leaderboard_lines(found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = ()) -> Iterator[str]:
+def leaderboard_lines(
+    found: Leaderboard, n_others: int = 0, left_out: Sequence[str] = (), people: Sequence[CorrectedScore] = ()
+) -> Iterator[str]:
     """The ranking, and in words who may be the best. `n_others` records of the folder are not in it.
 
     `left_out` has a line for each of those with which something is wrong.
     """
-    yield from table_lines(leaderboard_table(found), 160)
+    yield from table_lines(leaderboard_table(found, people), 160)
     yield from leaderboard_notes(found)
+    yield from people_notes(people)
     yield from _others(n_others)
     yield from map(one_line, left_out)
 
