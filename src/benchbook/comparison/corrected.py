@@ -293,7 +293,7 @@ def _verdict(design: Design, found: Estimate) -> Verdict:
 
 
 def _turned(judged: Difference, difference: float | None, verdict: Verdict) -> Turn | None:
-    """What becomes of a difference that is shown as judged; None where nothing is shown, or people's is unknown."""
+    """The fate of a difference that is shown as judged; None where nothing is shown, or people's is unknown."""
     if judged.verdict not in ("better", "worse") or difference is None or verdict == judged.verdict:
         return None
     if verdict in ("better", "worse"):

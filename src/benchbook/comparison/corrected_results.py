@@ -10,8 +10,8 @@ from benchbook.comparison.difference import Difference, Verdict
 
 Design = Literal["paired", "separate", "same_answers"]
 Turn = Literal["reversed", "other_way", "not_shown"]
-"""What becomes of a difference that the judge shows: people's is shown the other way; leans the other way; or is not
-shown to be there."""
+"""The fate of a difference that the judge shows: people's is shown the other way; leans the other way without being
+shown; or is not shown to be there."""
 
 
 class CorrectedDifference(msgspec.Struct, frozen=True, kw_only=True):

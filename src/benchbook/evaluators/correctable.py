@@ -73,7 +73,7 @@ class Correctable(ABC):
     @property
     @abstractmethod
     def compared(self) -> Mapping[str, str]:
-        """The names of those of `means` that two runs are compared by, under the comparison's: `score` and `passing`."""
+        """The names of those of `means` that runs are compared by, under the comparison's: `score` and `passing`."""
 
     @abstractmethod
     def worth(self, row: Any) -> Worth:

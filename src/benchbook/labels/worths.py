@@ -1,4 +1,4 @@
-"""What each item of a run is worth as judged, and as people would judge: what comparisons of runs are corrected by.
+"""The worth of each item of a run as judged, and as people would judge: comparisons of runs are corrected by it.
 
 Items are the units, not samples: of several repeats an item has the mean, as in comparisons.
 """

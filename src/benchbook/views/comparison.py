@@ -107,7 +107,7 @@ def _document(report: ComparisonReport, most_items: int | None, most_moved: int)
 
 
 def _turned(found: ComparisonSet) -> Iterator[Block]:
-    """What people's labels turn, before any number."""
+    """The differences that people's labels turn, before any number."""
     if any(pair.corrected for pair in found.pairs):
         yield turned_notices(found)
 

@@ -24,7 +24,7 @@ NOT_DRAWN = (
 
 
 def turned_notices(found: ComparisonSet) -> Block:
-    """What correction turns, to be read before any number."""
+    """The notices of differences that correction turns, to be read before any number."""
     several = len(found.pairs) > 1
     words = [
         sentence
@@ -40,7 +40,7 @@ def _names(pair: Comparison, *, several: bool) -> tuple[str, str]:
 
 
 def turned_sentence(found: CorrectedDifference, a: str = "A", b: str = "B") -> str | None:
-    """What becomes of a difference that is shown as judged; None where people would say the same, or nothing."""
+    """A sentence on a difference that is shown as judged alone; None where people would say the same, or nothing."""
     if found.turned is None:
         return None
     claim, by = f"{b} is {VERDICT_WORDS[found.judged.verdict]} than {a}", _BY[found.metric]
@@ -135,7 +135,7 @@ def corrected_table(found: Sequence[CorrectedDifference]) -> Table:
 
 
 def corrected_notes(found: Sequence[CorrectedDifference]) -> Iterator[str]:
-    """What the corrected differences are over, how they were made, and what to beware of."""
+    """Sentences on the corrected differences: their items, how they were made, and what to beware of."""
     one = found[0]
     same = f", {one.n_same:,} of them with the same answer in both" if one.n_same else ""
     by = "" if one.difference is None else f", by {_by_design(one)}"
