@@ -35,6 +35,7 @@ COMMANDS = (
     "checks init out:new_checks",
     "comment in:runs/b --baseline in:runs/a --out out:comment.md --sarif out:lost.sarif --runs in:runs",
     "compare in:runs/a in:runs/b --html out:c.html --parquet out:c.parquet --runs in:runs",
+    "compare in:runs/a in:runs/b --labels in:labels --runs in:runs",
     "completion bash",
     "doctor in:config.toml",
     "evalset diff in:items.jsonl in:items5.jsonl",
@@ -47,6 +48,7 @@ COMMANDS = (
     "export in:runs/run --to inspect --out out:run.eval --runs in:runs",
     "gate in:runs/run --confidence none --runs in:runs",
     "gate in:runs/b --baseline in:runs/a --junit out:junit.xml --runs in:runs",
+    "gate in:runs/run --labels in:labels --runs in:runs",
     "grid in:grid.toml",
     (
         "import in:results.jsonl --requests in:requests.jsonl --evalset in:asked.jsonl --reports out:reports "
@@ -73,6 +75,7 @@ COMMANDS = (
     "label sample in:runs/run --n 1 --out out:book --runs in:runs",
     "label status in:labels",
     "leaderboard in:runs/a in:runs/b --runs in:runs",
+    "leaderboard in:runs/a in:runs/b --labels in:labels --runs in:runs",
     "panel in:runs/panel --runs in:runs",
     "parse rubric@v1 in:replies.txt",
     "parse in:mine_rubric@v1 in:replies.txt",
