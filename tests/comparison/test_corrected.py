@@ -299,6 +299,29 @@ def test_what_two_folders_say_differently_is_left_out(tmp_path: Path) -> None:
     assert (score.n_labelled_a, score.n_labelled_b) == (0, N)  # faithfulness is in doubt, and the score is of both
 
 
+def test_labels_of_shared_answers_are_no_draw_of_the_others(tmp_path: Path) -> None:
+    """Half of B's answers are A's, so A's labels hold for them; no more is made of that than that they are the same."""
+    a = judged_run(tmp_path / "a", [(1, 2)] * N, run_id="a")
+    items = [{} if number % 2 else {"answer": f"Other {number:03d}."} for number in range(N)]
+    b = judged_run(tmp_path / "b", [(2, 2)] * N, items=items, run_id="b")
+    book_a, book_b = labelled(a, tmp_path / "la", (2, 2)), labelled(b, tmp_path / "lb", (0, 0), n=20)
+    alone = score_of(corrected((a, b), [book_a]))
+    assert (alone.n_same, alone.n_labelled_a, alone.n_labelled_b, alone.difference) == (12, 12, 0, None)
+    assert alone.is_drawn  # nothing of the shared ones was used
+    of_b = worths_of_runs([a, b], [book_a, book_b])[1]
+    assert (of_b.is_drawn, of_b.n_labelled) == (True, 20)  # its own alone: not the twelve of A's
+    assert score_of(corrected((a, b), [book_a, book_b])).is_drawn
+
+
+def test_labels_of_a_third_run_are_said_to_be_no_draw(tmp_path: Path) -> None:
+    a, b = two_runs(tmp_path)
+    items = [{"answer": f"Other {number:03d}."} if number % 2 else {"answer": "So."} for number in range(N)]
+    third = judged_run(tmp_path / "c", [(2, 2)] * N, items=items, run_id="c")
+    books = [labelled(a, tmp_path / "la", (2, 2)), labelled(third, tmp_path / "lc", (0, 0))]
+    score = score_of(corrected((a, b), books))
+    assert (score.n_labelled_b, score.is_drawn) == (12, False)
+
+
 def test_labels_of_neither_run_are_refused(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     items = [{"answer": f"Third {number:03d}."} for number in range(N)]

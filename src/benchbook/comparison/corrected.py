@@ -237,7 +237,7 @@ def _corrected(
         method=found.method,
         verdict=verdict,
         turned=_turned(judged, value, verdict),
-        is_drawn=a.is_drawn and b.is_drawn,
+        is_drawn=(a.is_drawn or not n_a) and (b.is_drawn or not n_b),
         n_tests=n_tests,
         reason=found.reason,
         warnings=found.warnings,

@@ -36,8 +36,9 @@ class ItemWorth:
 class RunWorths:
     """A run's judged items under their ids, by the metrics that labels can correct: `score`, `passing`, or both.
 
-    `is_drawn` says that all labels are a chance draw of this run's answers: drawn from it, or from another run of which
-    it has every labelled answer.
+    `is_drawn` says that the labels are a chance draw of this run's answers: drawn from it, or from another run of which
+    it has every labelled answer. Where there are such, others are left out: answers that two runs share are like each
+    other more than like the rest.
     """
 
     by_metric: Mapping[str, Mapping[str, ItemWorth]]
@@ -123,27 +124,28 @@ def _of_mean(worth: Callable[[Any], Any], place: int, mean: MeanOfScores, row: A
 
 def _worths(run: LabelledRun, held: Sequence[LabelsOfRun]) -> RunWorths:
     metrics, names = _metrics(run), [one.name for one in run.criteria]
-    gold = _together([one.gold for one in held])
+    own = _together([one.gold for one in held if one.carried is None or one.carried.n_used == one.carried.n_labelled])
+    gold = own or _together([one.gold for one in held])
     texts: dict[str, list[str]] = {}
     groups: dict[str, str | None] = {}
     values: dict[str, dict[str, list[tuple[float, float | None]]]] = {one.name: {} for one in metrics}
     for row in run.scored():
-        own = [score for score in run.scores(row) if score is not None]
-        if len(own) < len(names):
+        judged = [score for score in run.scores(row) if score is not None]
+        if len(judged) < len(names):
             continue
         texts.setdefault(row.item_id, []).append(run.answer(row) or "")
         groups[row.item_id] = row.group
         said = gold.get(row.sample, {})
-        theirs = [said.get(name, score) for name, score in zip(names, own, strict=True)]
+        theirs = [said.get(name, score) for name, score in zip(names, judged, strict=True)]
         for metric in metrics:
             people = metric.value(row, theirs) if metric.of <= said.keys() else None
-            values[metric.name].setdefault(row.item_id, []).append((metric.value(row, own), people))
+            values[metric.name].setdefault(row.item_id, []).append((metric.value(row, judged), people))
     answers = {item: hashlib.sha256(canonical_json(sorted(all_of))).hexdigest() for item, all_of in texts.items()}
     return RunWorths(
         by_metric={
             name: {item: _item(parts, answers[item]) for item, parts in items.items()} for name, items in values.items()
         },
-        is_drawn=all(one.carried is None or one.carried.n_used == one.carried.n_labelled for one in held),
+        is_drawn=bool(own) or not gold,
         is_rate={one.name: one.is_rate for one in metrics},
         groups=groups,
     )
