@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import msgspec
+
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.correctable import MeanOfScores, SampleCounts
@@ -96,6 +98,10 @@ def _gate(gate: Gate, moving: _Moving | None) -> CorrectedGate:
         source = "labels_alone" if one.corrected.low is None else "corrected"
         found = one.by_labels_alone if source == "labels_alone" else one.corrected
         value, worst, best, reason = _moved(gate, moving, found)
+    elif not isinstance(gate.bound, msgspec.UnsetType) and not isinstance(gate.best_bound, msgspec.UnsetType):
+        # No judge has a say in it, and no label: it has to be shown as in the run's own decision.
+        worst, best = gate.bound, gate.best_bound
+        reason = gate.bound_reason if worst is None and isinstance(gate.bound_reason, str) else None
     return CorrectedGate(
         aggregate=gate.aggregate,
         direction=gate.direction,
