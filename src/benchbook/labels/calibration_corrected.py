@@ -5,6 +5,9 @@ prediction-powered mean too; near 0 and 1 that interval, by the normal distribut
 holds in 91 % where it says 95 %: 100 labels, a rate of 0.95). Rogan and Gladen's formula, by sensitivity and
 specificity, is for labels of other samples than these: here it is up to twice as wide.
 
+Where the labels were drawn more from some strata than from others, each stratum counts by its size (`stratified_mean`),
+of rates and of other means: the strata are the judge's verdicts, so within one of them its scores add nothing.
+
 Where samples share clusters, the interval is widened as the estimate's variance is, by the intraclass correlation of
 what each sample adds to it.
 """
@@ -20,6 +23,7 @@ from benchbook.evaluators.correctable import MeanOfScores
 from benchbook.labels.calibration_results import Bias, Corrected, Drawing, ScoredAnswer, SliceBias
 from benchbook.statistics import (
     Estimate,
+    SampledStratum,
     Stratum,
     adjust_p_values,
     bounded_mean,
@@ -29,6 +33,7 @@ from benchbook.statistics import (
     post_stratified_rate,
     prediction_powered_mean,
     rank_correlation,
+    stratified_mean,
     wilson,
 )
 from benchbook.statistics.ground import FEW_CLUSTERS, Basis
@@ -45,6 +50,7 @@ class JudgedPart:
     judge: float
     people: float | None
     cluster: str | None
+    stratum: str | None = None
 
 
 def corrected_aggregates(
@@ -64,7 +70,7 @@ def corrected_aggregates(
     found = []
     for place, mean in enumerate(means):
         values = [
-            JudgedPart(own[place], theirs[place] if mean.of.issubset(said) else None, one.cluster)
+            JudgedPart(own[place], theirs[place] if mean.of.issubset(said) else None, one.cluster, one.stratum)
             for one, said, own, theirs in zip(samples, labels, by_judge, by_people, strict=True)
         ]
         corrected, alone = as_people_would(values, mean.lowest, mean.highest, drawing, is_rate=mean.is_rate)
@@ -114,6 +120,9 @@ def as_people_would(
 ) -> tuple[Estimate, Estimate]:
     """The mean as people would have it, and by their labels alone, on a scale from `lowest` to `highest`."""
     span = highest - lowest
+    if any(one.stratum is not None for one in values):  # without the judge there is no other estimate that is right
+        by_strata = raised(_by_strata(values, span, drawing.confidence), lowest)
+        return by_strata, by_strata
     corrected = _rate(values, drawing) if is_rate else corrected_mean(values, span, drawing)
     return raised(corrected, lowest), raised(_labels_alone(values, span, drawing.confidence, is_rate=is_rate), lowest)
 
@@ -171,6 +180,27 @@ def _rate(samples: Sequence[JudgedPart], drawing: Drawing) -> Estimate:
             part += stratum.n / len(samples) * (one.people - stratum.share) / stratum.n_labelled
         parts.append(part)
     return _by_clusters(samples, parts, found, (0.0, 1.0))
+
+
+def _by_strata(samples: Sequence[JudgedPart], highest: int, confidence: float) -> Estimate:
+    """The mean over all judged samples, of labels that were not drawn in proportion."""
+    members: dict[str, list[JudgedPart]] = {}
+    for one in samples:
+        members.setdefault(one.stratum or "", []).append(one)
+    labels = {name: [one.people for one in own if one.people is not None] for name, own in members.items()}
+    strata = [SampledStratum(len(own), labels[name]) for name, own in members.items()]
+    found = stratified_mean(strata, lowest=0.0, highest=highest, confidence=confidence)
+    if not _clustered(samples) or found.estimate is None:
+        return found
+    means = {name: sum(said) / len(said) if said else found.estimate for name, said in labels.items()}
+    parts = []
+    for one in samples:
+        name = one.stratum or ""
+        part = means[name] - found.estimate
+        if one.people is not None:
+            part += len(members[name]) * (one.people - means[name]) / len(labels[name])
+        parts.append(part / len(samples))
+    return _by_clusters(samples, parts, found, (0.0, float(highest)))
 
 
 def _labels_alone(samples: Sequence[JudgedPart], highest: int, confidence: float, *, is_rate: bool) -> Estimate:

@@ -27,7 +27,8 @@ class ScoredAnswer:
 
     A score, by criterion, is None where the criterion does not apply. `cluster` names what the answer shares with
     others (its group, or its item under repeats); None where nothing does. `slices` are its section, category and
-    difficulty, as far as it has them. `worth` is what it adds to aggregates, where labels correct those.
+    difficulty, as far as it has them. `worth` is what it adds to aggregates, where labels correct those. `stratum`
+    is its own in a draw that took more of some strata than of others.
     """
 
     sample: int
@@ -36,6 +37,7 @@ class ScoredAnswer:
     slices: tuple[tuple[str, str], ...]
     cluster: str | None = None
     worth: Worth | None = None
+    stratum: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         tarone_holm,
         wilcoxon_signed_rank,
     )
+    from benchbook.statistics.stratified import SampledStratum, stratified_mean
 
 __all__ = [
     "REASONS",
@@ -98,6 +99,7 @@ __all__ = [
     "Ranking",
     "Repeats",
     "SampleSize",
+    "SampledStratum",
     "SignedRanks",
     "Stratum",
     "Units",
@@ -145,6 +147,7 @@ __all__ = [
     "sample_size_paired_binary",
     "sample_size_paired_mean",
     "sample_size_two_proportions",
+    "stratified_mean",
     "t_interval",
     "tarone_holm",
     "variance_components",
@@ -172,6 +175,7 @@ _NAMES_BY_MODULE = {
         "sample_size_two_proportions n_to_settle_bounded_mean n_to_settle_mean n_to_settle_percentile n_to_settle_rate"
     ),
     "prediction_powered": "PredictionPoweredMean prediction_powered_mean",
+    "stratified": "SampledStratum stratified_mean",
     "binomial": "clopper_pearson wilson percentile_interval percentile_ranks",
     "ground": "Agreement REASONS WARNINGS Estimate RankInterval",
     "significance": (

@@ -16,6 +16,7 @@ METHODS: Mapping[str, str] = {
     "weighted": "bootstrap by random weights",
     "order_statistics": "from the ranked values",
     "post_stratified": "people's scores, weighted by how often the judge gave each verdict",
+    "stratified_jeffreys": "people's scores, each stratum of the draw weighted by its size",
     "ppi++": "people's scores, sharpened by the judge's of all answers",
     "ppi++_bounded": "people's scores, sharpened by the judge's of all answers, kept on the scale",
 }
