@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.errors import ConfigError, RecordDamagedError, RecordError, RecordLockedError, UsageError
+from benchbook.labels.drawing import draw
 from benchbook.labels.labels import (
     give_labels,
     labeller_name,
@@ -20,7 +21,6 @@ from benchbook.labels.labels import (
     take_back,
 )
 from benchbook.labels.session import action_of, next_question, progress_of, prompt_of, screen_of
-from benchbook.labels.sheet import draw
 from benchbook.labels.state import Given
 from benchbook.record.journal import JournalWriter
 from labels.small import ACCURACY, FAITHFULNESS, RUN, book, label

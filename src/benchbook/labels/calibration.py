@@ -161,6 +161,10 @@ def _asks(gate: CorrectedGate) -> str:
     return f"{'at least' if gate.direction == 'at_least' else 'at most'} {gate.limit:g}"
 
 
+UNEVEN = (
+    "the labels were drawn for the decision, from some of the judge's verdicts more than from others: corrected values "
+    "allow for it; agreement and bias are those of the labelled answers"
+)
 TELLING_LABELS = 30  # with fewer, most intervals say little
 
 
@@ -204,7 +208,7 @@ def calibrate(
         corrected=corrected,
         frozen_decision=frozen,
         corrected_decision=decision,
-        warnings=_warnings(fields),
+        warnings=(*_warnings(fields), *(UNEVEN,) * any(one.stratum is not None for one in samples)),
     )
 
 

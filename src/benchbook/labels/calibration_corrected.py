@@ -63,9 +63,9 @@ def corrected_aggregates(
     """Every aggregate that depends on the judge, over the judged samples, corrected."""
     names = [one.name for one in criteria]
     labels = [gold.get(one.sample, {}) for one in samples]
-    by_judge = [_worth(one, {}, names) for one in samples]
+    by_judge = [worth_by(one, {}, names) for one in samples]
     by_people = [
-        _worth(one, said, names) if said else own for one, said, own in zip(samples, labels, by_judge, strict=True)
+        worth_by(one, said, names) if said else own for one, said, own in zip(samples, labels, by_judge, strict=True)
     ]
     found = []
     for place, mean in enumerate(means):
@@ -87,7 +87,7 @@ def corrected_aggregates(
     return tuple(found)
 
 
-def _worth(one: ScoredAnswer, said: Mapping[str, int], names: Sequence[str]) -> Sequence[float]:
+def worth_by(one: ScoredAnswer, said: Mapping[str, int], names: Sequence[str]) -> Sequence[float]:
     """A sample's part in each mean, with people's scores in place of the judge's."""
     scores = [said.get(name, own) for name, own in zip(names, one.scores, strict=True)]
     if one.worth is None or None in scores:

@@ -47,6 +47,11 @@ def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:
     drawn_here = started.run_sha256 == run.derived.manifest.journal_sha256
     if drawn_here and not run.by_answer:
         return LabelsOfRun(of_samples, None)
+    if started.allocation is not None:
+        raise UsageError(
+            f"{book.path}: drawn for the decision of run {started.run_id} with hash {started.run_sha256}, from some of "
+            "its judge's verdicts more than from others, so its labels hold for no other run; draw from this one"
+        )
     of_answers = _by_answer(book, of_samples)
     gold = {sample: of_answers[answer] for sample, answer in _answers(book, run) if answer in of_answers}
     used = {id(labels) for labels in gold.values()}  # an answer may be given in several repeats

@@ -15,6 +15,7 @@ from benchbook.labels.calibration import agreements, calibrate
 from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, Drawing
 from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
+from benchbook.labels.decision_sheet import of_strata
 from benchbook.labels.labels import LabelBook
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.record.facts import DrawnStratum
@@ -107,7 +108,7 @@ def judge_card(
         derived, criteria = run.derived, run.criteria
         manifest = derived.manifest
         labels = labels_of_run(book, run)
-        judged = run.answers(correctable.worth)
+        judged = of_strata(run.answers(correctable.worth), book.started)
         retest = _retest(run, drawing)
         as_drawn = labels.carried is None and is_as_drawn(run, book.started)
     calibration = calibrate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,59 +18,12 @@ from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.calibration_results import ScoredAnswer
+from benchbook.labels.drawing import Drawn, draw, draw_allocated
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
-from benchbook.record.facts import DrawnStratum, LabelScale, LabelsStarted, RunStarted
+from benchbook.record.facts import Allocation, DrawnStratum, LabelScale, LabelsStarted, RunStarted
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.text import quoted
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """`samples` in the order in which they are shown: shuffled, so that the order says nothing of the stratum."""
-
-    samples: list[int]
-    strata: dict[str, DrawnStratum]
-
-
-def draw(stratum_of: Mapping[int, str], n: int, *, seed: int, run_sha256: str) -> Drawn:
-    """Draw `n` of the samples, from each stratum as many as its share of them asks for.
-
-    Proportional shares (by largest remainder) keep every sample's chance alike, so that estimates from the labels need
-    no weights. Chance comes from hashes of seed, run and sample: no library's next version changes the draw.
-
-    Raises: ConfigError for an `n` below 1, or above the number of samples.
-    """
-    if not 1 <= n <= len(stratum_of):
-        raise ConfigError("n", str(n), f"1 to {len(stratum_of)}, the answers that were scored")
-    members: dict[str, list[int]] = {}
-    for sample, stratum in stratum_of.items():
-        members.setdefault(stratum, []).append(sample)
-    wanted = _shares({name: len(samples) for name, samples in members.items()}, n)
-    chosen = [
-        sample
-        for name, samples in members.items()
-        for sample in sorted(samples, key=lambda one: _chance("draw", seed, run_sha256, one))[: wanted[name]]
-    ]
-    return Drawn(
-        sorted(chosen, key=lambda one: _chance("show", seed, run_sha256, one)),
-        {name: DrawnStratum(n_eligible=len(members[name]), n_drawn=wanted[name]) for name in sorted(members)},
-    )
-
-
-def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """`n` shared out in proportion to `sizes`, in whole numbers: the largest remainders round up."""
-    total = sum(sizes.values())
-    shares = {name: n * size // total for name, size in sizes.items()}
-    by_remainder = sorted(sizes, key=lambda name: (-(n * sizes[name] % total), name))
-    for name in by_remainder[: n - sum(shares.values())]:
-        shares[name] += 1
-    return shares
-
-
-def _chance(purpose: str, seed: int, run_sha256: str, sample: int) -> bytes:
-    return hashlib.sha256(f"{purpose}/{seed}/{run_sha256}/{sample}".encode()).digest()
-
 
 # ── a run, as far as labels go ───────────────────────────────────────────────────────────────────────────────
 
@@ -296,21 +248,31 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
         answers that people could label.
     """
     with derived_anew(record) as run:
-        for field in stratify:
-            if field not in run.stratifiable:
-                raise ConfigError("stratify", repr(field), ", ".join(run.stratifiable))
         sha256 = run.derived.manifest.journal_sha256
-        drawn = draw(_strata(run, stratify), n, seed=seed, run_sha256=sha256)
-        samples = run.asked_of(drawn.samples)
-        asked = frozenset(samples)
-        answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in asked}
-        rows = run.sheet({sample: answers[sample] for sample in samples})
+        drawn = draw(values_of(run, stratify), n, seed=seed, run_sha256=sha256)
+        return new_labels(out, run, drawn, seed=seed, stratify=stratify)
+
+
+def new_labels(
+    out: str | Path,
+    run: LabelledRun,
+    drawn: Drawn,
+    *,
+    seed: int,
+    stratify: Sequence[str],
+    allocation: Allocation | None = None,
+) -> LabelBook:
+    """A new record of labels in the folder `out`, of what was drawn. Raises: UsageError where it exists."""
+    samples = run.asked_of(drawn.samples)
+    asked = frozenset(samples)
+    answers = {row.sample: run.answer(row) for row in run.rows() if row.sample in asked}
+    rows = run.sheet({sample: answers[sample] for sample in samples})
     return create_labels(
         out,
         rows,
         lambda inputs: LabelsStarted(
             run_id=run.started.run_id,
-            run_sha256=sha256,
+            run_sha256=run.derived.manifest.journal_sha256,
             spec=run.started.spec,
             seed=seed,
             stratify=list(stratify),
@@ -321,6 +283,7 @@ def sample_labels(record: Record, out: str | Path, *, n: int, stratify: Sequence
             drawn_by=f"benchbook {version('benchbook')}",
             criteria=[_scale(one) for one in run.criteria],
             answers=[answer_sha256(row) for row in rows],
+            allocation=allocation,
         ),
     )
 
@@ -334,16 +297,57 @@ def _scale(one: LabelCriterion) -> LabelScale:
 
 def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
     """True if the labelled samples are those that chance drew: they are drawn again, from the run."""
-    n = sum(one.n_drawn for one in started.strata.values())
     try:
-        again = draw(_strata(run, started.stratify), n, seed=started.seed, run_sha256=started.run_sha256)
+        again = drawn_again(run, started)
     except ConfigError:
+        return False
+    if started.allocation is not None and again.strata != started.strata:
         return False
     return run.asked_of(again.samples) == started.samples
 
 
-def _strata(run: LabelledRun, stratify: Sequence[str]) -> dict[int, str]:
-    columns = {name: run.stratifiable[name] for name in stratify}
+def drawn_again(run: LabelledRun, started: LabelsStarted) -> Drawn:
+    """The draw of a record of labels, after those that it goes on from. Raises: ConfigError where it can't be."""
+    allocation, before = started.allocation, frozenset[int]()
+    for one in () if allocation is None else allocation.earlier:
+        draw_of = _Draw(one.seed, one.stratify, one.strata, one.verdicts)
+        before = frozenset(draw_of.again(run, started.run_sha256, before).samples)
+    verdicts = {} if allocation is None else allocation.verdicts
+    return _Draw(started.seed, started.stratify, started.strata, verdicts).again(run, started.run_sha256, before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """All that a record says of how it was drawn, its run aside."""
+
+    seed: int
+    stratify: Sequence[str]
+    strata: Mapping[str, DrawnStratum]
+    verdicts: Mapping[str, str]
+
+    def again(self, run: LabelledRun, run_sha256: str, before: frozenset[int]) -> Drawn:
+        values = values_of(run, self.stratify)
+        if not self.verdicts:
+            n = sum(one.n_drawn for one in self.strata.values())
+            return draw(values, n, seed=self.seed, run_sha256=run_sha256)
+        if strange := sorted(set(values.values()) - self.verdicts.keys()):
+            raise ConfigError("verdicts", quoted(strange[0]), ", ".join(self.verdicts))
+        return draw_allocated(
+            {sample: self.verdicts[value] for sample, value in values.items()},
+            {name: one.n_drawn for name, one in self.strata.items()},
+            seed=self.seed,
+            run_sha256=run_sha256,
+            earlier=before,
+        )
+
+
+def values_of(run: LabelledRun, stratify: Sequence[str]) -> dict[int, str]:
+    """By sample, its values of these names, joined: the stratum that it is in. Raises: ConfigError for a name."""
+    known = run.stratifiable
+    for name in stratify:
+        if name not in known:
+            raise ConfigError("stratify", repr(name), ", ".join(known))
+    columns = {name: known[name] for name in stratify}
     return {row.sample: " / ".join(_value(row, *one) for one in columns.items()) for row in run.to_draw()}
 
 

@@ -25,7 +25,7 @@ from benchbook.labels.state import Given, LabelState, scores_words
 from benchbook.record.anchor import read_anchor, read_anchored
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
-from benchbook.record.facts import FIRST_PREV, Label, LabelsStarted, Sealed, without_place
+from benchbook.record.facts import FIRST_PREV, Allocation, Label, LabelsStarted, Sealed, without_place
 from benchbook.record.folder import RUN_ID, Record, is_of_labels, is_record
 from benchbook.record.reading import JournalLine, is_sha256, read_journal
 from benchbook.text import plural, quoted
@@ -128,6 +128,8 @@ class _Facts(FactsCheck):
         for name, stratum in started.strata.items():
             if not 0 <= stratum.n_drawn <= stratum.n_eligible:
                 yield f"strata: found {stratum.n_drawn} drawn of {stratum.n_eligible} in {quoted(name)}"
+        if started.allocation is not None:
+            yield from _of_allocation(started, started.allocation)
         if [*started.inputs] != [SHEET]:
             yield f"inputs: found {', '.join(started.inputs) or 'none'}; expected {SHEET} alone"
         for sha256 in (started.run_sha256, *started.inputs.values(), *started.answers):
@@ -144,6 +146,15 @@ class _Facts(FactsCheck):
             state.add(label)
         except ValueError as error:
             yield str(error)
+
+
+def _of_allocation(started: LabelsStarted, allocation: Allocation) -> Iterator[str]:
+    if set(allocation.verdicts.values()) != set(started.strata):
+        yield "allocation: its verdicts are in other strata than those that were drawn from"
+    if sum(one.n_drawn for one in started.strata.values()) != len(started.samples):
+        yield f"strata: expected {len(started.samples)} drawn in all, as many as there are samples"
+    if not all(is_sha256(one.sha256) for one in allocation.earlier):
+        yield "allocation: expected a hash of 64 hexadecimal digits for each earlier record"
 
 
 def _otherwise(label: Label, state: LabelState) -> str | None:

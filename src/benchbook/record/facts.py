@@ -214,6 +214,31 @@ class DrawnStratum(msgspec.Struct, frozen=True, kw_only=True):
     n_drawn: int
 
 
+class EarlierDraw(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record of labels that another goes on from: all that it takes to draw its samples again."""
+
+    sha256: str  # of that record
+    seed: int
+    stratify: list[str]
+    strata: dict[str, DrawnStratum]
+    verdicts: dict[str, str] = {}  # as in `Allocation`; empty: drawn from each stratum in proportion
+
+
+class Allocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A draw that took more of some of the judge's verdicts than of others, for labels to settle a decision.
+
+    The numbers are of labels, earlier ones counted in, that were expected to be needed; None where all would not be
+    enough.
+    """
+
+    drawn_for: Literal["decision"]
+    aggregates: list[str]  # whose gates were in doubt
+    verdicts: dict[str, str]  # by the judge's scores, joined with " / ", the stratum that they are in
+    n_to_settle: int | None = None
+    n_by_chance: int | None = None
+    earlier: list[EarlierDraw] = []  # the oldest first; their samples and labels are in this record, too
+
+
 class LabelScale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One criterion by which people score an answer: its name, and the scores that may be given."""
 
@@ -239,6 +264,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     drawn_by: str
     criteria: list[LabelScale] = []  # empty in older records: people scored the criteria of rubric@v1
     answers: list[str] = []  # for each sample, in order, the hash that its labels belong to; empty in older records
+    allocation: Allocation | None = None  # None: drawn from each stratum in proportion
     anchored: bool = False  # anchor.json was there from the start: without it, lines may be missing from the end
 
 

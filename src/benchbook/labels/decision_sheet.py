@@ -1,0 +1,163 @@
+"""From a run to a sheet of those answers whose labels settle its decision with the fewest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchbook.errors import ConfigError, UsageError
+from benchbook.evaluators.correctable import Correctable
+from benchbook.evaluators.gates import Decision
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.labels.allocation import Verdict, allocate, strata_of, verdict_words
+from benchbook.labels.calibration import TELLING_LABELS
+from benchbook.labels.calibration_corrected import GoldScores
+from benchbook.labels.calibration_results import ScoredAnswer
+from benchbook.labels.carried import labels_of_run
+from benchbook.labels.deciding import DecisionPlan, deciding
+from benchbook.labels.drawing import draw_allocated
+from benchbook.labels.labels import LabelBook, give_labels
+from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn, new_labels
+from benchbook.labels.state import Given
+from benchbook.record.facts import Allocation, EarlierDraw, LabelsStarted
+from benchbook.record.folder import Record
+from benchbook.text import quoted
+
+MOST = 500  # labels, where nobody says how many
+WITHOUT_END = 100  # labels, where no number is expected to settle it
+
+
+def sample_for_decision(
+    record: Record, out: str | Path, *, n: int | None = None, seed: int = 0, labels: LabelBook | None = None
+) -> tuple[LabelBook, DecisionPlan]:
+    """Draw the answers that settle a run's decision with the fewest labels into a new record in the folder `out`.
+
+    `n` None takes as many as are expected to settle it. With `labels`, these are `n` more: the new record has theirs,
+    too, and people's spread in them says where to draw.
+
+    Raises: ConfigError for an impossible `n`; UsageError where `out` exists, where the labels are of another run, and
+        where no label changes the decision.
+    """
+    correctable = _correctable(record)
+    with derived_anew(record) as run:
+        frozen = run.derived.decision
+        if not isinstance(frozen, Decision):
+            raise UsageError(f"{record.path}: has no decision that labels could settle")
+        scored = run.answers(correctable.worth)
+        if not scored:
+            raise UsageError(f"{record.path}: has no scored answers to label")
+        strata = strata_of(Counter(verdict_of(one) for one in scored))
+        answers = [replace(one, stratum=strata[verdict_of(one)]) for one in scored]
+        stratum_of = {one.sample: strata[verdict_of(one)] for one in scored}
+        earlier = frozenset[int]() if labels is None else frozenset(_same_draw(labels, run).started.samples)
+        sizes, already = Counter(stratum_of.values()), Counter(stratum_of[sample] for sample in earlier)
+        found = deciding(
+            answers,
+            {} if labels is None else _gold(labels, run),
+            run.criteria,
+            correctable.means,
+            frozen=frozen,
+            counted=correctable.counts(run.derived),
+            already=already,
+        )
+        total = _total(n, found.plan, len(earlier), len(answers))
+        drawn = draw_allocated(
+            stratum_of,
+            allocate(sizes, found.weights, total, already),
+            seed=seed,
+            run_sha256=run.derived.manifest.journal_sha256,
+            earlier=earlier,
+        )
+        allocation = Allocation(
+            drawn_for="decision",
+            aggregates=list(found.plan.aggregates),
+            verdicts={verdict_words(verdict): stratum for verdict, stratum in sorted(strata.items())},
+            n_to_settle=found.plan.n_to_settle,
+            n_by_chance=found.plan.n_by_chance,
+            earlier=[] if labels is None else _draws(labels),
+        )
+        names = [one.name for one in run.criteria]
+        book = new_labels(out, run, drawn, seed=seed, stratify=names, allocation=allocation)
+    return (book if labels is None else give_labels(book, [*_said(labels)])), found.plan
+
+
+def verdict_of(one: ScoredAnswer) -> Verdict:
+    """The judge's scores of an answer. Raises: ValueError where it did not score all."""
+    verdict = tuple(score for score in one.scores if score is not None)
+    if len(verdict) < len(one.scores):
+        raise ValueError(f"sample {one.sample} was not judged")
+    return verdict
+
+
+def of_strata(answers: Sequence[ScoredAnswer], started: LabelsStarted) -> list[ScoredAnswer]:
+    """The answers with their strata, where labels were drawn for a decision.
+
+    Raises: UsageError for a verdict that the draw does not know.
+    """
+    if started.allocation is None:
+        return [*answers]
+    verdicts = started.allocation.verdicts
+    if strange := {verdict_words(one.scores) for one in answers} - verdicts.keys():
+        raise UsageError(f"labels: found the verdict {min(strange)}; expected {quoted(', '.join(verdicts))}")
+    return [replace(one, stratum=verdicts[verdict_words(one.scores)]) for one in answers]
+
+
+def _correctable(record: Record) -> Correctable:
+    started = record.started()
+    found = evaluator_of(record).correctable(started)
+    if found is None:
+        what = f"{started.spec} has no decision that people's labels correct; draw by chance, without --for"
+        raise UsageError(f"{record.path}: {what}")
+    return found
+
+
+def _total(n: int | None, plan: DecisionPlan, had: int, n_answers: int) -> int:
+    """The number of labels in all, earlier ones included."""
+    left = n_answers - had
+    if not left:
+        raise UsageError("all scored answers were drawn before")
+    if n is None:
+        asked = WITHOUT_END if plan.n_to_settle is None else plan.n_to_settle - had
+        n = min(left, MOST, max(1 if had else TELLING_LABELS, asked))
+    if not 1 <= n <= left:
+        raise ConfigError("n", str(n), f"1 to {left}, the scored answers that were not drawn before")
+    return had + n
+
+
+def _same_draw(labels: LabelBook, run: LabelledRun) -> LabelBook:
+    if labels.started.run_sha256 != run.derived.manifest.journal_sha256 or not is_as_drawn(run, labels.started):
+        raise UsageError(f"{labels.path}: was not drawn from this run by chance; only such labels can be gone on from")
+    return labels
+
+
+def _gold(labels: LabelBook, run: LabelledRun) -> GoldScores:
+    names = {one.name for one in run.criteria}
+    return {
+        sample: {name: score for name, score in said.items() if name in names and score is not None}
+        for sample, said in labels_of_run(labels, run).gold.items()
+    }
+
+
+def _draws(labels: LabelBook) -> list[EarlierDraw]:
+    started = labels.started
+    before: Sequence[EarlierDraw] = () if started.allocation is None else started.allocation.earlier
+    own = EarlierDraw(
+        sha256=labels.sha256,
+        seed=started.seed,
+        stratify=started.stratify,
+        strata=started.strata,
+        verdicts={} if started.allocation is None else started.allocation.verdicts,
+    )
+    return [*before, own]
+
+
+def _said(labels: LabelBook) -> Iterator[Given]:
+    """The labels that stand, what settles a dispute last."""
+    state = labels.state
+    for one in sorted(state.labels(), key=lambda one: one.round == "adjudicated"):
+        settles = one.round == "adjudicated"
+        if settles and len({other.score for other in state.opinions(one.sample, one.field)}) < 2:
+            continue  # one of the two was taken back since
+        yield Given(one.sample, one.labeller, one.field, one.score, one.note, settles)
