@@ -32,8 +32,11 @@ def verdict_words(verdict: Sequence[int | None]) -> str:
 # ── strata ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def strata_of(counts: Mapping[Verdict, int]) -> dict[Verdict, str]:
-    """The stratum of each verdict, named by all that it holds: small ones are merged with the nearest."""
+def strata_of(counts: Mapping[Verdict, int], places: Mapping[Verdict, Sequence[float]]) -> dict[Verdict, str]:
+    """The stratum of each verdict, named by all that it holds: small ones are merged with the nearest.
+
+    `places` says where a verdict stands: near ones should be worth the same to the aggregates in doubt.
+    """
     groups = [[verdict] for verdict in sorted(counts)]
     enough = max(_FEWEST, _SMALLEST_SHARE * sum(counts.values()))
 
@@ -45,16 +48,18 @@ def strata_of(counts: Mapping[Verdict, int]) -> dict[Verdict, str]:
         if size(smallest) >= enough and len(groups) <= MOST_STRATA:
             break
         groups.remove(smallest)
-        middle = _middle(smallest, counts)
-        nearest = min(groups, key=lambda group: (_apart(_middle(group, counts), middle), -size(group), group))
+        middle = _middle(smallest, counts, places)
+        nearest = min(groups, key=lambda group: (_apart(_middle(group, counts, places), middle), -size(group), group))
         nearest.extend(smallest)
         nearest.sort()
     return {one: ", ".join(map(verdict_words, group)) for group in groups for one in group}
 
 
-def _middle(group: Sequence[Verdict], counts: Mapping[Verdict, int]) -> list[float]:
+def _middle(
+    group: Sequence[Verdict], counts: Mapping[Verdict, int], places: Mapping[Verdict, Sequence[float]]
+) -> list[float]:
     n = sum(counts[one] for one in group)
-    return [sum(counts[one] * one[place] for one in group) / n for place in range(len(group[0]))]
+    return [sum(counts[one] * places[one][axis] for one in group) / n for axis in range(len(places[group[0]]))]
 
 
 def _apart(a: Sequence[float], b: Sequence[float]) -> float:

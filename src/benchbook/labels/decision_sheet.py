@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbook.errors import ConfigError, UsageError
-from benchbook.evaluators.correctable import Correctable
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.evaluators.correctable import Correctable, MeanOfScores
 from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.allocation import Verdict, allocate, strata_of, verdict_words
 from benchbook.labels.calibration import TELLING_LABELS
-from benchbook.labels.calibration_corrected import GoldScores
+from benchbook.labels.calibration_corrected import GoldScores, worth_by
 from benchbook.labels.calibration_results import ScoredAnswer
 from benchbook.labels.carried import labels_of_run
 from benchbook.labels.deciding import DecisionPlan, deciding
@@ -26,6 +27,7 @@ from benchbook.record.folder import Record
 from benchbook.text import quoted
 
 MOST = 500  # labels, where nobody says how many
+_NEAR = 0.1  # a score's weight beside an aggregate's, where verdicts are merged
 WITHOUT_END = 100  # labels, where no number is expected to settle it
 
 
@@ -48,7 +50,7 @@ def sample_for_decision(
         scored = run.answers(correctable.worth)
         if not scored:
             raise UsageError(f"{record.path}: has no scored answers to label")
-        strata = strata_of(Counter(verdict_of(one) for one in scored))
+        strata = strata_of(Counter(map(verdict_of, scored)), _places(scored, run.criteria, correctable.means, frozen))
         answers = [replace(one, stratum=strata[verdict_of(one)]) for one in scored]
         stratum_of = {one.sample: strata[verdict_of(one)] for one in scored}
         earlier = frozenset[int]() if labels is None else frozenset(_same_draw(labels, run).started.samples)
@@ -81,6 +83,28 @@ def sample_for_decision(
         names = [one.name for one in run.criteria]
         book = new_labels(out, run, drawn, seed=seed, stratify=names, allocation=allocation)
     return (book if labels is None else give_labels(book, [*_said(labels)])), found.plan
+
+
+def _places(
+    answers: Sequence[ScoredAnswer],
+    criteria: Sequence[LabelCriterion],
+    means: Sequence[MeanOfScores],
+    frozen: Decision,
+) -> dict[Verdict, list[float]]:
+    """Where each verdict stands: by what it is worth to the aggregates with a gate, and a little by its scores."""
+    gated = {gate.aggregate for gate in frozen.gates}
+    used = [(axis, mean.highest - mean.lowest) for axis, mean in enumerate(means) if mean.name in gated]
+    names = [one.name for one in criteria]
+    worth: dict[Verdict, list[Sequence[float]]] = {}
+    for one in answers:
+        worth.setdefault(verdict_of(one), []).append(worth_by(one, {}, names))
+    return {
+        verdict: [
+            *(sum(one[axis] for one in own) / len(own) / span for axis, span in used),
+            *(_NEAR * score for score in verdict),
+        ]
+        for verdict, own in worth.items()
+    }
 
 
 def verdict_of(one: ScoredAnswer) -> Verdict:
