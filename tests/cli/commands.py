@@ -73,6 +73,7 @@ COMMANDS = (
     "label import in:labels in:sheet.csv --labeller ann",
     "label next in:labels --labeller ann",
     "label sample in:runs/run --n 1 --out out:book --runs in:runs",
+    "label sample in:runs/run --for decision --n 1 --labels in:labels --out out:book --runs in:runs",
     "label status in:labels",
     "leaderboard in:runs/a in:runs/b --runs in:runs",
     "leaderboard in:runs/a in:runs/b --labels in:labels --runs in:runs",

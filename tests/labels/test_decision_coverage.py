@@ -88,7 +88,9 @@ def by_chance(rng: np.random.Generator, judge: np.ndarray, truth: np.ndarray, va
         pytest.param(MIXED, 0.4, 0.0, (0.98, 0.9), id="mixed-answers-poor-judge"),
     ],
 )
-def test_intervals_hold_what_they_say(truth_shares: np.ndarray, errs: float, misses: float, value: np.ndarray) -> None:
+def test_intervals_hold_what_they_say(
+    truth_shares: np.ndarray, errs: float, misses: float, wider_at_most: tuple[float, float], value: np.ndarray
+) -> None:
     rng = np.random.default_rng(20_26)
     true_mean = float(truth_shares @ value)
     held, widths = 0, np.zeros(2)

@@ -34,7 +34,14 @@ def label() -> None:
 
 @label.command()
 @click.argument("run", shell_complete=complete_run)
-@click.option("--n", type=int, default=100, show_default=True, help="How many samples to draw.")
+@click.option("--n", type=int, help="How many samples to draw; by default 100, for the decision as many as settle it.")
+@click.option(
+    "--for",
+    "drawn_for",
+    type=click.Choice(["decision"]),
+    help="Draw more of those verdicts of the judge on which the run's decision hangs.",
+)
+@click.option("--labels", metavar="DIR", help="With --for: go on from these labels, whose folder stays as it is.")
 @click.option(
     "--stratify",
     multiple=True,
@@ -45,13 +52,33 @@ def label() -> None:
 @click.option("--out", default="labels", show_default=True, help="The folder to make.")
 @runs_option
 @json_option
-def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, runs: str, as_json: bool) -> None:
+def sample(
+    run: str,
+    n: int | None,
+    drawn_for: str | None,
+    labels: str | None,
+    stratify: tuple[str, ...],
+    seed: int,
+    out: str,
+    runs: str,
+    as_json: bool,
+) -> None:
     """Draw answers of RUN that people are to label, the scores that they got hidden.
 
     What is asked is the evaluator's to say: a rubric's criteria, or whether an answer passes.
     """
+    if drawn_for is not None:
+        if stratify:
+            raise click.UsageError(
+                "--for, --stratify: one of them; for the decision the judge's verdicts are the strata"
+            )
+        _sample_for_decision(run, n, labels, seed, out, runs, as_json)
+        return
+    if labels is not None:
+        raise click.UsageError("--labels: is gone on from with --for decision alone")
     from benchbook.labels.sheet import sample_labels
 
+    n = 100 if n is None else n
     book = sample_labels(find_record(run, runs), out, n=n, stratify=stratify, seed=seed)
     if as_json:
         print_json({"path": str(book.path), "sha256": book.sha256, "started": book.started})
@@ -61,6 +88,23 @@ def sample(run: str, n: int, stratify: tuple[str, ...], seed: int, out: str, run
     if stratify:
         for name, one in book.started.strata.items():
             click.echo(visible(f"  {' / '.join(stratify)} {name}: {one.n_drawn} of {one.n_eligible}"))
+    click.echo(visible(f"Label them: benchbook label next {book.path} --labeller YOUR-NAME"))
+
+
+def _sample_for_decision(
+    run: str, n: int | None, labels: str | None, seed: int, out: str, runs: str, as_json: bool
+) -> None:
+    from benchbook.labels.decision_sheet import sample_for_decision
+    from benchbook.labels.labels import open_labels
+    from benchbook.views.label_plan import draw_lines
+
+    before = None if labels is None else open_labels(labels)
+    book, plan = sample_for_decision(find_record(run, runs), out, n=n, seed=seed, labels=before)
+    if as_json:
+        print_json({"path": str(book.path), "sha256": book.sha256, "started": book.started, "plan": plan})
+        return
+    for line in draw_lines(str(book.path), book.started, plan):
+        click.echo(visible(line))
     click.echo(visible(f"Label them: benchbook label next {book.path} --labeller YOUR-NAME"))
 
 

@@ -52,7 +52,7 @@ def strata_of(counts: Mapping[Verdict, int], places: Mapping[Verdict, Sequence[f
         nearest = min(groups, key=lambda group: (_apart(_middle(group, counts, places), middle), -size(group), group))
         nearest.extend(smallest)
         nearest.sort()
-    return {one: ", ".join(map(verdict_words, group)) for group in groups for one in group}
+    return {one: " or ".join(map(verdict_words, group)) for group in groups for one in group}
 
 
 def _middle(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from benchbook.errors import UsageError
 from benchbook.evalsets.opening import as_file, path_in_memory
 from benchbook.labels.labels import LabelBook, give_labels, labeller_name, open_labels
 from benchbook.labels.session import LabelProgress, progress_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from benchbook.evaluators.document import Document
     from benchbook.labels.answer_card import AnswerCard
+    from benchbook.labels.deciding import DecisionPlan
     from benchbook.labels.judge_card import JudgeCard
 
 
@@ -28,21 +30,38 @@ def label(
     run: AnyRun,
     *,
     out: str | Path = "labels",
-    n: int = 100,
+    n: int | None = None,
     stratify: str | Iterable[str] = (),
     seed: int = 0,
+    drawn_for: Literal["decision"] | None = None,
+    labels: str | Path | Labels | None = None,
     runs: str | Path = "runs",
 ) -> Labels:
     """Draw answers of a run that people are to label, as `benchbook label sample` does, into the new folder `out`.
 
     `stratify` draws in proportion by criteria (`accuracy_score`), section, category, difficulty or passed. What a judge
-    said of the answers is not in the folder.
+    said of the answers is not in the folder. Drawn are `n` of them, 100 by default.
 
-    Raises: ConfigError for an unknown stratum, or an `n` that can't be; UsageError where `out` is there already.
+    `drawn_for="decision"` draws more of those verdicts on which the run's decision hangs, by default as many as are
+    expected to settle it (`Labels.plan`), and goes on from `labels` that are there.
+
+    Raises: ConfigError for an unknown stratum, or an `n` that can't be; UsageError where `out` is there already, and
+        where no label changes the decision.
     """
-    from benchbook.labels.sheet import sample_labels
+    fields = listed(stratify)
+    if drawn_for is None:
+        from benchbook.labels.sheet import sample_labels
 
-    return Labels(sample_labels(record_of(run, runs), out, n=n, stratify=listed(stratify), seed=seed))
+        if labels is not None:
+            raise UsageError('labels: are gone on from with drawn_for="decision" alone')
+        return Labels(sample_labels(record_of(run, runs), out, n=100 if n is None else n, stratify=fields, seed=seed))
+    from benchbook.labels.decision_sheet import sample_for_decision
+
+    if fields:
+        raise UsageError("stratify: for the decision the judge's verdicts are the strata; leave it out")
+    before = labels.book.reload() if isinstance(labels, Labels) else None if labels is None else open_labels(labels)
+    book, plan = sample_for_decision(record_of(run, runs), out, n=n, seed=seed, labels=before)
+    return Labels(book, plan)
 
 
 label_async = in_thread(label)
@@ -56,8 +75,9 @@ def load_labels(folder: str | Path) -> Labels:
 class Labels:
     """People's labels in a folder, as they stood when they were read or last given here."""
 
-    def __init__(self, book: LabelBook) -> None:
+    def __init__(self, book: LabelBook, plan: DecisionPlan | None = None) -> None:
         self.book = book
+        self.plan = plan  # of a draw for the decision that was made here: the gates, and the labels that settle them
 
     @property
     def path(self) -> Path:
