@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from benchbook.labels.allocation import (
     Doubt,
-    Expected,
+    ExpectedScores,
+    Verdict,
     allocate,
     expected_scores,
     labels_needed,
@@ -62,7 +63,7 @@ def test_every_allocation_adds_up_and_fits(sizes: list[int], weights: list[float
 
 
 def test_small_strata_are_merged_with_the_nearest() -> None:
-    counts = {(2, 2): 800, (2, 1): 100, (1, 2): 90, (2, 0): 7, (0, 0): 3}
+    counts: dict[Verdict, int] = {(2, 2): 800, (2, 1): 100, (1, 2): 90, (2, 0): 7, (0, 0): 3}
     merged = "0 / 0 or 2 / 0 or 2 / 1"
     own = {(2, 2): "2 / 2", (1, 2): "1 / 2"}
     assert strata_of(counts, {one: one for one in counts}) == own | dict.fromkeys([(2, 1), (2, 0), (0, 0)], merged)
@@ -70,13 +71,13 @@ def test_small_strata_are_merged_with_the_nearest() -> None:
 
 def test_near_is_what_is_worth_the_same() -> None:
     """Of a gate on failures, a small stratum that fails is nearer to one that fails than to one with near scores."""
-    counts = {(2, 2): 800, (2, 1): 100, (0, 0): 90, (2, 0): 10}
+    counts: dict[Verdict, int] = {(2, 2): 800, (2, 1): 100, (0, 0): 90, (2, 0): 10}
     found = strata_of(counts, {one: (float(one[1] == 0), 0.1 * sum(one)) for one in counts})
     assert found[2, 0] == found[0, 0] == "0 / 0 or 2 / 0"
 
 
 def test_there_are_six_at_most() -> None:
-    counts = {(a, f): 100 for a in range(3) for f in range(3)}
+    counts: dict[Verdict, int] = {(a, f): 100 for a in range(3) for f in range(3)}
     assert len(set(strata_of(counts, {one: one for one in counts}).values())) == 6
     assert strata_of({(1,): 3}, {(1,): (1,)}) == {(1,): "1"}
 
@@ -107,7 +108,9 @@ def test_a_judge_that_says_one_thing_is_not_believed() -> None:
 
 def doubt(distance: float, n: int = 100_000) -> Doubt:
     """A tenth with spread 0.5, the others with 0.1, all with one mean: so the answers' own draw adds nothing."""
-    return Doubt("rate", distance, {"fails": Expected(n // 10, 0.5, 0.5), "passes": Expected(n - n // 10, 0.5, 0.1)})
+    return Doubt(
+        "rate", distance, {"fails": ExpectedScores(n // 10, 0.5, 0.5), "passes": ExpectedScores(n - n // 10, 0.5, 0.1)}
+    )
 
 
 def test_labels_needed_by_hand() -> None:
@@ -130,8 +133,8 @@ def test_where_no_number_is_enough_there_is_none(one: Doubt) -> None:
 
 
 def test_the_gate_nearest_to_its_limit_has_the_greatest_say() -> None:
-    near = Doubt("near", 0.01, {"a": Expected(50, 0.5, 0.5), "b": Expected(50, 0.5, 0.1)})
-    far = Doubt("far", 0.3, {"a": Expected(50, 0.5, 0.1), "b": Expected(50, 0.5, 0.5)})
+    near = Doubt("near", 0.01, {"a": ExpectedScores(50, 0.5, 0.5), "b": ExpectedScores(50, 0.5, 0.1)})
+    far = Doubt("far", 0.3, {"a": ExpectedScores(50, 0.5, 0.1), "b": ExpectedScores(50, 0.5, 0.5)})
     weights = weights_of([near, far])
     assert weights["a"] > 4 * weights["b"]
 

@@ -21,7 +21,7 @@ from benchbook.statistics import (
 )
 
 ANSWERS, LABELS, RUNS = 2_000, 100, 1_000
-ALL = [(accuracy, faithfulness) for accuracy in range(3) for faithfulness in range(3)]
+ALL: list[Verdict] = [(accuracy, faithfulness) for accuracy in range(3) for faithfulness in range(3)]
 GOOD = np.array([0.02, 0.01, 0.01, 0.02, 0.05, 0.04, 0.02, 0.08, 0.75])  # people's scores, in the order of ALL
 MIXED = np.array([0.06, 0.03, 0.03, 0.05, 0.10, 0.08, 0.05, 0.15, 0.45])
 FAILS = np.array([float(faithfulness == 0) for _, faithfulness in ALL])

@@ -70,7 +70,7 @@ def _apart(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedScores:
     """People's scores to be expected of one stratum's `n` answers, in the unit of an aggregate."""
 
     n: int
@@ -80,7 +80,7 @@ class Expected:
 
 def expected_scores(
     judge: Mapping[str, Sequence[float]], people: Mapping[str, Sequence[float]], span: float
-) -> dict[str, Expected]:
+) -> dict[str, ExpectedScores]:
     """By stratum, from the judge's value of each answer (0 to `span`) and from people's of those that have labels.
 
     One answer more is taken to lie at each end by half, so that a judge that says the same of all is not believed.
@@ -95,7 +95,7 @@ def expected_scores(
         n = _GUESS_LABELS + len(said)
         first = (_GUESS_LABELS * _mixed(own, mean) + sum(said)) / n
         second = (_GUESS_LABELS * _mixed(own_squares, squares) + sum(one * one for one in said)) / n
-        found[name] = Expected(len(values), first, sqrt(max(0.0, second - first * first)))
+        found[name] = ExpectedScores(len(values), first, sqrt(max(0.0, second - first * first)))
     return found
 
 
@@ -113,7 +113,7 @@ class Doubt:
 
     aggregate: str
     distance: float
-    expected: Mapping[str, Expected]
+    expected: Mapping[str, ExpectedScores]
 
     def reach(self, drawn: Mapping[str, float], z: float) -> float:
         """Half the width of the interval that labels of so many answers of each stratum would bring."""
@@ -128,7 +128,7 @@ class Doubt:
 
 
 def weights_of(doubts: Sequence[Doubt]) -> dict[str, float]:
-    """What an answer of each stratum weighs for a draw: the root of its part in the sum, over the gates, of variance
+    """The weight of an answer of each stratum for a draw: the root of its part in the sum, over the gates, of variance
     over squared distance. So the gate nearest to its limit has the greatest say."""
     nearest = min((one.distance for one in doubts if one.distance > 0), default=1.0)
     squares: dict[str, float] = {}

@@ -12,7 +12,7 @@ from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.correctable import MeanOfScores, SampleCounts
 from benchbook.evaluators.gates import Decision, Gate, Threshold
-from benchbook.labels.allocation import Doubt, Expected, Needed, expected_scores, labels_needed, weights_of
+from benchbook.labels.allocation import Doubt, ExpectedScores, Needed, expected_scores, labels_needed, weights_of
 from benchbook.labels.calibration import corrected_decision
 from benchbook.labels.calibration_corrected import GoldScores, corrected_aggregates, worth_by
 from benchbook.labels.calibration_results import Drawing, ScoredAnswer
@@ -101,7 +101,7 @@ def deciding(
 
 
 def _cost(needed: Needed, doubts: Sequence[Doubt]) -> tuple[float, float]:
-    """What an option is put in order by: the labels that it takes; where none are enough, how near the limit is."""
+    """The order of options: the labels that it takes; where none are enough, how near the limit is."""
     return (float("inf") if needed.n is None else needed.n, -max(one.distance for one in doubts))
 
 
@@ -183,5 +183,5 @@ def _open(gate: Gate, mean: MeanOfScores, values: _Values, bases: tuple[int, int
     return _Open(Doubt(gate.aggregate, distance, expected), holds)
 
 
-def _mean(expected: Mapping[str, Expected]) -> float:
+def _mean(expected: Mapping[str, ExpectedScores]) -> float:
     return sum(one.n * one.mean for one in expected.values()) / sum(one.n for one in expected.values())

@@ -1,4 +1,4 @@
-"""What a draw for the decision says of itself: which gates, how many labels, and from which verdicts."""
+"""A draw for the decision, in words: which gates, how many labels, and from which verdicts."""
 
 from __future__ import annotations
 
