@@ -65,6 +65,10 @@ def worths_of_runs(records: Sequence[Record], books: Sequence[LabelBook]) -> lis
     Raises: UsageError for labels that fit none of the runs, for runs whose numbers labels can't correct, and where
         nobody labelled any answer.
     """
+    for book in books:
+        if book.started.allocation is not None:
+            why = "was drawn for a decision, more of some verdicts than of others"
+            raise UsageError(f"{book.path}: {why}: it corrects its own run (calibrate, gate), and no comparison")
     refused: dict[int, UsageError] = {}
     fit: set[int] = set()
     found = []
