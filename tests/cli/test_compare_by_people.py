@@ -196,3 +196,10 @@ def test_the_library(folder: Path) -> None:
     board = bb.leaderboard("a", "b", labels=folder / "labels-b", runs=folder / "runs")
     assert [one.run for one in board.people] == ["b"]
     assert open_labels(folder / "labels-a").sha256 == labels[0].sha256
+
+
+def test_labels_drawn_for_a_decision_correct_no_comparison(call: Call) -> None:
+    """More of some verdicts than of others were labelled, and whoever takes them for a chance draw is wrong."""
+    call("label", "sample", "a", "--for", "decision", "--n", "6", "--out", "for-a")
+    said = CliRunner().invoke(benchbook, ["compare", "a", "b", "--labels", "for-a"]).exception
+    assert "for-a: was drawn for a decision, more of some verdicts than of others: it corrects its own run" in str(said)
