@@ -145,5 +145,6 @@ def api_over(runs: Path, catalog: str, **more: Any) -> Api:
 
 def copied(records: Path, folder: Path) -> Path:
     """The records, for a test that writes, with what lies beside them."""
-    shutil.copytree(records.parent / "audits", folder / "audits", dirs_exist_ok=True)
+    if (audits := records.parent / "audits").exists():
+        shutil.copytree(audits, folder / "audits", dirs_exist_ok=True)
     return shutil.copytree(records, folder / "runs", dirs_exist_ok=True)

@@ -148,7 +148,7 @@ def _never(gate: CorrectedGate) -> str:
 
 def _doubt(gate: CorrectedGate) -> str:
     if gate.worst is None:
-        return f"{gate.aggregate}: nothing can be said of how sure its corrected value is ({_why(gate)})"
+        return f"{gate.aggregate}: nothing can be said of how sure its value is ({_why(gate)})"
     return f"{gate.aggregate} is {gate.value:.9g}, and {gate.worst:.9g} at worst; the gate asks for {_asks(gate)}"
 
 
