@@ -14,7 +14,7 @@ from benchbook.cli.judge_pairs import pairs
 from benchbook.errors import InputError, UsageError
 from benchbook.exchange.pairs.arena_hard import STRONG
 from benchbook.exchange.pairs.reading import PAIRS_FORMS
-from running import benchbook_here
+from running import benchbook_here, written_words
 
 ESCAPE = "\x1b[31mred"
 
@@ -39,8 +39,8 @@ def test_the_command_and_the_library_say_the_same(tmp_path: Path) -> None:
     printed = benchbook_here("judge", "pairs", path, "--anchor", "y")
     assert printed.returncode == 0, printed.stderr
     assert b"\x1b" not in printed.stdout
-    assert "3 models by verdicts of 1 judge on 8 pairs of answers to 3 items" in printed.stdout.decode()
-    assert "1 tie, 1 of them with both bad: half a win for each." in printed.stdout.decode()
+    assert "3 models by verdicts of 1 judge on 8 pairs of answers to 3 items" in written_words(printed.stdout)
+    assert "1 tie, 1 of them with both bad: half a win for each." in written_words(printed.stdout)
     found = bb.rank_pairs(content, anchor="y")
     told = json.loads(benchbook_here("judge", "pairs", path, "--anchor", "y", "--json").stdout)
     assert [one["model"] for one in told[0]["models"]] == found.models["model"].to_list()
@@ -52,7 +52,7 @@ def test_the_command_and_the_library_say_the_same(tmp_path: Path) -> None:
 def test_each_judge_has_its_tables(tmp_path: Path) -> None:
     content = rows("A", "B", "A", judge="k") + rows("A", "B", "tie", judge="j")
     path = written(tmp_path, content)
-    printed = benchbook_here("judge", "pairs", path, "--by", "judge").stdout.decode()
+    printed = written_words(benchbook_here("judge", "pairs", path, "--by", "judge").stdout)
     assert printed.index("verdicts of j on 3 pairs") < printed.index("verdicts of k on 3 pairs")
     assert bb.rank_pairs(content, by="judge").models["judge"].to_list() == ["j", "j", "k", "k"]
     assert "verdicts of 2 judges on 6 pairs" in str(bb.rank_pairs(content))
@@ -125,7 +125,7 @@ def test_a_file_that_is_wrong_and_an_anchor_that_is_not_there(tmp_path: Path) ->
     with pytest.raises(UsageError, match="no verdict on 'w'"):
         bb.rank_pairs(rows("A", "B"), anchor="w")
     assert benchbook_here("judge", "pairs", written(tmp_path, []), "--json").stdout.strip() == b"[]"
-    assert "No verdict in it." in benchbook_here("judge", "pairs", written(tmp_path, [])).stdout.decode()
+    assert "No verdict in it." in written_words(benchbook_here("judge", "pairs", written(tmp_path, [])).stdout)
 
 
 def test_the_command_knows_the_forms_and_the_weight_of_the_readers() -> None:
