@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from benchbook.judge_audit.effects import JudgedAnswers, JudgeEffect, judge_effects
+from benchbook.judge_audit.effects import JudgedAnswers, JudgeEffect, judge_effects, undecided
 from benchbook.judge_audit.planning import answers_needed
 from benchbook.judge_audit.stages import ends_of_stages, look_at
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS
@@ -79,11 +79,8 @@ def _audited(scores: Mapping[str, Any], *, until_decided: bool, seed: int) -> tu
     reached = dict.fromkeys(scores, 0)  # the stage that each has come to
     for stage in range(len(ends)):
         effects = _effects(scores, ends, reached, seed)
-        open_ = {one.variant for one in effects if one.verdict == "not_told"}
-        while more := {VARIANTS[name].against for name in open_} - open_ - {ORIGINAL}:
-            open_ |= more
         if stage + 1 < len(ends):
-            reached |= dict.fromkeys(open_, stage + 1)
+            reached |= dict.fromkeys(undecided(effects), stage + 1)
     asked = sum(ends[reached[name]] for name in SAME)
     return {one.variant: one.verdict for one in effects}, asked / (len(SAME) * ends[-1])
 

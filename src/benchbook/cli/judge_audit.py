@@ -13,6 +13,7 @@ from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json, runs_option
 from benchbook.cli.settings import given_settings, options_of
 from benchbook.errors import RunStoppedError, UsageError
+from benchbook.evaluators.settings import LIMITS, SETTINGS
 from benchbook.text import one_line, sentences, visible
 
 if TYPE_CHECKING:
@@ -20,14 +21,7 @@ if TYPE_CHECKING:
     from benchbook.judge_audit.folder import AuditFolder
     from benchbook.library.judge_audits import JudgeAudit
 
-_JUDGE = (
-    "judge", "judges", "panel_rule", "spec", "judge_base_url", "judge_api_key_env", "judge_path", "judge_params",
-    "judge_reasoning_tags", "judge_json_schema", "judge_input_price", "judge_output_price",
-)  # fmt: skip
-_LIMITS = (
-    "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-    "max_retries", "max_wait_ms", "accept_unanswered",
-)  # fmt: skip
+_JUDGE = ("judge", "judges", "panel_rule", "spec", *SETTINGS["The judge"])
 _OWN = {
     "What is tried": ("n", "variants", "margin", "confidence", "until_decided", "seed", "own_name", "other_name"),
     "Where it goes": ("audits", "audit_id", "runs"),
@@ -59,7 +53,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option("--audit-id", metavar="ID", help="The audit's name; by default the time and six hexadecimal digits.")
 @audits_option
 @runs_option
-@options_of((*_JUDGE, *_LIMITS))
+@options_of((*_JUDGE, *LIMITS))
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and cost, and ask nothing.")
 @click.option("--resume", metavar="AUDIT", help="Go on with an audit where it ended; limits and addresses may change.")
 @click.option("--quiet", is_flag=True, help="No progress, no card: only what goes wrong.")
@@ -77,7 +71,7 @@ def audit(ctx: click.Context, /, run: str | None, **options: Any) -> None:
         if run is not None or options["dry_run"]:
             raise UsageError("--resume goes on with an audit, and takes its answers from there: give no RUN")
         found = _audit_named(options["resume"], options["audits"])
-        changes = _given(options, _LIMITS, ("judge_base_url", "judge_api_key_env", "judge_path"))
+        changes = _given(options, LIMITS, ("judge_base_url", "judge_api_key_env", "judge_path"))
     else:
         if run is None:
             raise click.UsageError("Missing argument 'RUN', the run whose answers are judged again.")
@@ -115,7 +109,7 @@ def _prepared(run: str, options: dict[str, Any]) -> Any:
 
     own = ("n", "seed", "variants", "margin", "confidence", "until_decided", "own_name", "other_name", "audits")
     asked = AuditAsked(audit_id=options["audit_id"], **{name: options[name] for name in own})
-    return prepared_audit(find_record(run, options["runs"]), _given(options, _JUDGE, _LIMITS), asked)
+    return prepared_audit(find_record(run, options["runs"]), _given(options, _JUDGE, LIMITS), asked)
 
 
 def _asked(found: AuditFolder, changes: dict[str, Any], *, quiet: bool) -> AuditResult:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import jiter
 import msgspec
 
-from benchbook.errors import UsageError
+from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
 from benchbook.text import shorten
 
@@ -78,6 +78,19 @@ def read_lines(path: str | Path) -> Iterator[Line]:
                 yield Line(number, body[:-2] if crlf else body.removesuffix(b"\n"), bom, crlf)
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror or error})") from None
+
+
+def filled_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers.
+
+    Raises: InputError naming a line that is over the limit; as `read_lines`.
+    """
+    for line in read_lines(path):
+        if line.data is None:
+            limit = f"at most {MAX_LINE_BYTES >> 20} MiB"
+            raise InputError(path, line=line.number, found="a longer line", expected=limit)
+        if line.data.strip():
+            yield line.number, line.data
 
 
 def _skip_rest(file: BinaryIO) -> bool:

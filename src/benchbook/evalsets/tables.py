@@ -19,7 +19,7 @@ import msgspec
 
 from benchbook.canonical import decode_json
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.lines import MAX_LINE_BYTES, encoding_fault, ends_a_line, read_lines, repeated_key, utf8_fault
+from benchbook.evalsets.lines import encoding_fault, ends_a_line, filled_lines, repeated_key, utf8_fault
 from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.text import quoted
 
@@ -145,12 +145,7 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises: InputError naming the line; UsageError if the file can't be read.
     """
     decoder = msgspec.json.Decoder(dict[str, Any])
-    for number, data, _, _ in read_lines(path):
-        if data is None:
-            limit = f"at most {MAX_LINE_BYTES >> 20} MiB"
-            raise InputError(path, line=number, found="a longer line", expected=limit)
-        if not data.strip():
-            continue
+    for number, data in filled_lines(path):
         if (fault := utf8_fault(data)) is not None:
             raise InputError(path, line=number, found=fault)
         try:

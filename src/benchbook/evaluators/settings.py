@@ -237,6 +237,10 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+LIMITS = tuple(name for name in SETTINGS["Limits"] if name != "cache")
+"""Limits on how a sitting asks, and nothing that is kept from one to the next."""
+
+
 def config_from_mapping(values: Mapping[str, Any], source: str, *, judged: bool | None = None) -> RunConfig:
     """A checked config. `judged`: its evaluator asks a judge; by default that is seen by the setting `spec`.
 

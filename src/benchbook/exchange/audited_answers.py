@@ -42,6 +42,10 @@ class AuditedAnswers:
     seed: int
     folder: Path
 
+    def fits(self, variant: str, names: Names) -> bool:
+        """True if the rule fits any of the answers."""
+        return bool(variants_of(variant, self.drawn, names, seed=self.seed))
+
     def settings(self, variant: str, names: Names, places: range, given: Mapping[str, Any]) -> dict[str, Any] | None:
         """The settings of a run whose judge scores these answers, from `places` of the draw, as the rule changes them.
 

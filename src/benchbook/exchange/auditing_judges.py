@@ -7,7 +7,8 @@ changed since shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -23,9 +24,12 @@ from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.starting import prepared_to_ask, resume, start
 from benchbook.ask.work import ProgressHandler
 from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.registry import evaluator_of, settings_asked_for
+from benchbook.evaluators.settings import LIMITS
 from benchbook.exchange.audited_answers import AuditedAnswers, audited_answers
 from benchbook.judge_audit.card import AuditCard, audit_card, card_bytes, cost_usd, effects_of
+from benchbook.judge_audit.effects import undecided
 from benchbook.judge_audit.folder import (
     PLAN,
     RULES,
@@ -47,10 +51,6 @@ DEFAULT_N = 200  # answers: they find an effect of 0.07 with a chance of 90 %
 DEFAULT_MARGIN = 0.05  # of the judge's score from 0 to 1
 OTHER_NAME = "another-model"
 
-_LIMITS = (
-    "max_connections", "requests_per_minute", "tokens_per_minute", "max_cost_usd", "max_seconds", "timeout_ms",
-    "max_retries", "max_wait_ms", "accept_unanswered",
-)  # fmt: skip
 _OF_ITS_OWN = ("max_cost_usd", "max_seconds", "accept_unanswered")  # limits that a run sets on itself alone
 _OF_THE_RUN = ("spec", "panel_rule", "judges", "unmeasured", "model_input_price", "model_output_price")
 _JUDGES = ("spec", "spec_sha256", "judge", "panel", "unmeasured")  # of a plan: all that tells its judge from another
@@ -154,7 +154,7 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
             asked.own_name or parse_model_id(judges[0], "judge").name,
             asked.other_name or _other_than(judges[0], answers.found.model),
         )
-        fitting = [name for name in variants if answers.settings(name, names, range(n), settings) is not None]
+        fitting = [name for name in variants if answers.fits(name, names)]
         run_judged = _is_judge_of(record, forecast)
         plan = AuditPlan(
             audit_id=audit_id,
@@ -191,7 +191,7 @@ def _of_the_run(record: Record) -> dict[str, Any]:
     """The settings of a run's judge, as far as it has one, and its limits on how it asks."""
     config = record.started().config
     kept = {name: value for name, value in config.items() if name.startswith("judge") or name in _OF_THE_RUN}
-    kept |= {name: config[name] for name in _LIMITS if name in config and name not in _OF_ITS_OWN}
+    kept |= {name: config[name] for name in LIMITS if name in config and name not in _OF_ITS_OWN}
     plan: Any = evaluator_of(record).plan_of(record.started())
     # What a judged run did not declare, its samples lack again: their scores stay what they were.
     return kept | ({"unmeasured": list(plan.unmeasured)} if hasattr(plan, "unmeasured") else {})
@@ -284,17 +284,19 @@ class _Sitting:
             for stage, end in enumerate(plan.ends):
                 if self.stop.reason is not None:
                     return
-                for name in _undecided(audit, stage) if stage else plan.variants:
-                    await self._ask(answers, name, stage, range(start_at, end))
+                open_ = undecided(effects_of(audit, stage)) if stage else plan.variants
+                for name in plan.variants:
+                    if name in open_:
+                        await self._ask(answers, name, stage, range(start_at, end))
                 start_at = end
 
     async def _ask(self, answers: AuditedAnswers, variant: str, stage: int, places: range) -> None:
         """Ask for one record, unless it is complete, or an earlier one was stopped."""
         record = self._audit.part(variant, stage)
-        if self.stop.reason is not None:
+        if self.stop.reason is not None or _is_whole(record):
             return
         settings = answers.settings(variant, self._audit.plan.names, places, self._settings)
-        if settings is None or _is_whole(record):
+        if settings is None:
             return
         self._on_part(record.path.name)
         if is_record(record.path):
@@ -315,10 +317,18 @@ class _Sitting:
     def _money(self, record: Record) -> dict[str, Any]:
         """The dollars that this record may cost: the limit on all, less what the others have."""
         limit = self._settings.get("max_cost_usd")
-        spent = None if limit is None else cost_usd(one for one in self._audit.asked() if one.path != record.path)
+        others = (one for one in self._audit.asked() if one.path != record.path)
+        spent = None if limit is None else cost_usd(_derived(others))
         if spent is None:
             return {}
         return {"max_cost_usd": str(max(Decimal(str(limit)) - Decimal(spent), Decimal(0)))}
+
+
+def _derived(records: Iterable[Record]) -> Iterator[DerivedFiles]:
+    """The derived files of those records that have them already."""
+    for record in records:
+        with suppress(RecordError):
+            yield evaluator_of(record).read(record)
 
 
 def _is_whole(record: Record) -> bool:
@@ -328,11 +338,3 @@ def _is_whole(record: Record) -> bool:
         return is_complete(record)
     except RecordError:
         return False
-
-
-def _undecided(audit: AuditFolder, stages: int) -> list[str]:
-    """The variants that are not decided after so many stages, and those that they are held against, in their order."""
-    left = {one.variant for one in effects_of(audit, stages) if one.verdict == "not_told"}
-    while more := {VARIANTS[name].against for name in left} - left - {ORIGINAL}:
-        left |= more
-    return [name for name in audit.plan.variants if name in left]

@@ -46,17 +46,17 @@ def verify_audit(
     findings += [] if expect is None else check_hash(sha256, expect)
     state = "damaged"
     if not findings:
-        findings += _follow(audit)
         state = "complete" if audit.lacking() is None else "interrupted"
+        findings += _follow(audit, is_complete=state == "complete")
     return Verification(tuple(findings), sha256, n_facts, state, None, tuple(notes))
 
 
-def _follow(audit: AuditFolder) -> Iterator[Discrepancy]:
+def _follow(audit: AuditFolder, *, is_complete: bool) -> Iterator[Discrepancy]:
     """All that does not follow from the plan and the records, which are whole."""
     try:
         with audited_answers(audit.source, n=audit.plan.n_answers, seed=audit.plan.seed) as answers:
             found = [*_check_draw(audit, answers), *_check_parts(audit, answers)]
-        if not found and audit.lacking() is None:
+        if is_complete and not found:
             found += _check_card(audit)
         yield from found
     except BenchbookError as error:

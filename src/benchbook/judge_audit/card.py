@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from math import sqrt
 from typing import Any, Literal
 
 import msgspec
 
 from benchbook.canonical import canonical_json
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import UsageError
+from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.gates import DecisionName
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.effects import EffectVerdict, JudgedAnswers, JudgeEffect, judge_effects
-from benchbook.judge_audit.folder import BASELINE, AuditFolder
+from benchbook.judge_audit.folder import BASELINE, SOURCE, AuditFolder
 from benchbook.judge_audit.planning import answers_needed
 from benchbook.judge_audit.variants import ORIGINAL, Aspect
-from benchbook.record.folder import Record
+from benchbook.record.facts import RunStarted
 from benchbook.statistics import Estimate, wilson
 
 Allowed = Literal["yes", "no", "not_told"]
@@ -35,8 +37,9 @@ USES: Mapping[Aspect, str] = {
 }
 """The uses of a judge, by what shows that it may be put to them; the most basic first."""
 
+_VERSION = "evaluator_model_version"
 _MEASURED = (
-    "spec", "spec_sha256", "evaluator_model_id", "evaluator_model_version",
+    "spec", "spec_sha256", "evaluator_model_id", _VERSION,
     "evaluator_prompt_template_version_or_hash", "evaluator_generation_params_effective", "panel",
 )  # fmt: skip
 
@@ -107,34 +110,32 @@ def audit_card(audit: AuditFolder) -> AuditCard:
     if (lacking := audit.lacking()) is not None:
         resumes = f"benchbook judge audit --resume {audit.path}"
         raise UsageError(f"{audit.path}: is not complete ({lacking} is not); go on with it: {resumes}")
-    plan = audit.plan
-    effects = effects_of(audit)
-    source = evaluator_of(audit.source).read(audit.source).manifest
-    manifests = {one.path.name: evaluator_of(one).read(one).manifest for one in audit.asked()}
-    judge = audited_judge(audit.part(BASELINE, 0), evalset_of=audit.source)
-    versions = sorted({str(one.evaluator_model_version) for one in manifests.values()})
-    if len(versions) > 1:  # another model behind the name: no one judge was tried, and the card holds for none
-        judge.measured["evaluator_model_version"] = " and ".join(versions)
+    plan, judged = audit.plan, _judged(audit)
+    effects = _effects(audit, judged)
+    asked = {one.path.name: evaluator_of(one).read(one) for one in audit.asked()}
+    manifests = {name: one.manifest for name, one in asked.items()}
+    source = evaluator_of(audit.source).read(audit.source)
+    derived = {SOURCE: source} | asked
     return AuditCard(
         audit_id=plan.audit_id,
         ended_utc=max((one.ended_utc for one in manifests.values() if one.ended_utc), default=None),
-        judge=judge,
+        judge=_judge_of(manifests, audit.source.started()),
         run_id=plan.run_id,
         run_sha256=plan.run_sha256,
         run_judged=plan.run_judged,
-        model=source.model_id,
+        model=source.manifest.model_id,
         n_answers=plan.n_answers,
         n_eligible=plan.n_eligible,
         margin=plan.margin,
         confidence=plan.confidence,
-        noise=_noise(_judged(audit, ORIGINAL), _judged(audit, BASELINE)),
+        noise=_noise(judged[ORIGINAL], judged[BASELINE]),
         effects=effects,
-        decisions=dict(_decisions(audit)),
+        decisions=_decisions(audit, derived),
         not_tried=plan.not_tried,
         uses=tuple(_uses(effects)),
         n_for_margin=dict(_needed(effects)),
         n_verdicts=sum(one.n_items for one in manifests.values()),
-        cost_usd=cost_usd(audit.asked()),
+        cost_usd=cost_usd(asked.values()),
         records={name: one.journal_sha256 for name, one in manifests.items()},
     )
 
@@ -146,30 +147,47 @@ def card_bytes(card: AuditCard) -> bytes:
 
 def effects_of(audit: AuditFolder, stages: int | None = None) -> tuple[JudgeEffect, ...]:
     """The effects as they stand, or as they stood after so many `stages`."""
-    there = [name for name in (ORIGINAL, *audit.plan.variants) if audit.parts(name, stages)]
-    return judge_effects(
-        {name: _judged(audit, name, stages) for name in there},
-        lambda name: audit.look_of(name, stages),
-        margin=audit.plan.margin,
-        seed=audit.plan.seed,
-    )
+    return _effects(audit, _judged(audit, stages), stages)
 
 
-def _judged(audit: AuditFolder, variant: str, stages: int | None = None) -> JudgedAnswers:
-    return JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in audit.parts(variant, stages)])
+def _judged(audit: AuditFolder, stages: int | None = None) -> dict[str, JudgedAnswers]:
+    """The answers that were judged, by variant."""
+    return {
+        name: JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in parts])
+        for name in (ORIGINAL, *audit.plan.variants)
+        if (parts := audit.parts(name, stages))
+    }
 
 
-def audited_judge(record: Record, *, evalset_of: Record) -> AuditedJudge:
-    """Who judged a record, by what, and the eval set of another record of the same answers."""
-    manifest: dict[str, Any] = msgspec.to_builtins(evaluator_of(record).read(record).manifest)
-    started = evalset_of.started()
+def _effects(
+    audit: AuditFolder, judged: Mapping[str, JudgedAnswers], stages: int | None = None
+) -> tuple[JudgeEffect, ...]:
+    look_of = partial(audit.look_of, stages=stages)
+    return judge_effects(judged, look_of, margin=audit.plan.margin, seed=audit.plan.seed)
+
+
+def audited_judge(manifest: Any, started: RunStarted) -> AuditedJudge:
+    """Who judged a record, by what, from its manifest; and the eval set of the run that `started` is the beginning of,
+    which has the same answers.
+    """
+    known: dict[str, Any] = msgspec.to_builtins(manifest)
     return AuditedJudge(
-        judge=str(manifest["evaluator_model_id"]),
-        spec=str(manifest["spec"]),
-        measured={name: manifest[name] for name in _MEASURED if name in manifest},
+        judge=str(known["evaluator_model_id"]),
+        spec=str(known["spec"]),
+        measured={name: known[name] for name in _MEASURED if name in known},
         evalset=str(started.identity.get("dataset_id", "")),
         evalset_sha256=started.inputs["evalset"],
     )
+
+
+def _judge_of(manifests: Mapping[str, Any], started: RunStarted) -> AuditedJudge:
+    """The judge of an audit's records; where it called itself by several versions, no one judge was tried, and the card
+    holds for none."""
+    found = audited_judge(manifests[BASELINE], started)
+    versions = sorted({str(one.evaluator_model_version) for one in manifests.values()})
+    if len(versions) < 2:
+        return found
+    return msgspec.structs.replace(found, measured=found.measured | {_VERSION: " and ".join(versions)})
 
 
 def _noise(before: JudgedAnswers, after: JudgedAnswers) -> Noise:
@@ -179,28 +197,18 @@ def _noise(before: JudgedAnswers, after: JudgedAnswers) -> Noise:
     return Noise(n=n, same_score=wilson(same, n), sd=round(float(differences.std(ddof=1)), 9) if n > 1 else None)
 
 
-def _decisions(audit: AuditFolder) -> Iterator[tuple[str, DecisionName | None]]:
+def _decisions(audit: AuditFolder, derived: Mapping[str, DerivedFiles]) -> dict[str, DecisionName | None]:
     if len(audit.plan.ends) > 1:
-        return
-    for variant in (ORIGINAL, *audit.plan.variants):
-        for record in audit.parts(variant):
-            decision = evaluator_of(record).read(record).decision
-            yield variant, getattr(decision, "decision", None)
+        return {}
+    names = {variant: audit.part(variant, 0).path.name for variant in (ORIGINAL, *audit.plan.variants)}
+    return {variant: getattr(derived[name].decision, "decision", None) for variant, name in names.items()}
 
 
-def cost_usd(records: Iterable[Record]) -> str | None:
-    """Dollars that the judge of these records cost, as far as they are derived; None where no price was given."""
-    known = [Decimal(one) for one in map(_cost, records) if one is not None]
+def cost_usd(derived: Iterable[DerivedFiles]) -> str | None:
+    """Dollars that the judge of these records cost; None where no price was given."""
+    told = (getattr(one.aggregates, "evaluator_cost_usd", None) for one in derived)
+    known = [Decimal(one) for one in told if one is not None]
     return str(sum(known)) if known else None
-
-
-def _cost(record: Record) -> str | None:
-    try:
-        aggregates = evaluator_of(record).read(record).aggregates
-    except RecordError:  # not derived yet
-        return None
-    cost: str | None = getattr(aggregates, "evaluator_cost_usd", None)
-    return cost
 
 
 def _uses(effects: Sequence[JudgeEffect]) -> Iterator[Use]:

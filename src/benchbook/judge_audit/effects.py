@@ -6,19 +6,19 @@ tokens, which a sample's score may hold too, are the original's everywhere, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import msgspec
 
-from benchbook.comparison.difference import Difference, with_holm
+from benchbook.comparison.difference import Difference, item_difference, with_holm
 from benchbook.comparison.pairing import metric_difference
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.stages import Look
-from benchbook.judge_audit.variants import VARIANTS, Aspect, Expected, Variant
+from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Aspect, Expected, Variant
 from benchbook.record.derived_files import check_derived
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_frames
@@ -138,6 +138,14 @@ def judge_effects(
     return tuple(_judged_effect(one, adjusted.get(one.variant, one.score), margin) for one in found)
 
 
+def undecided(effects: Iterable[JudgeEffect]) -> frozenset[str]:
+    """The variants that can't be told yet, with those that they are held against; the original has nothing to ask."""
+    left = frozenset(one.variant for one in effects if one.verdict == "not_told")
+    while more := {VARIANTS[name].against for name in left} - left - {ORIGINAL}:
+        left |= more
+    return left
+
+
 def _effect(variant: Variant, judged: Mapping[str, JudgedAnswers], look: Look, margin: float, seed: int) -> JudgeEffect:
     """The effect, without its verdict."""
     import polars as pl
@@ -166,24 +174,11 @@ def _effect(variant: Variant, judged: Mapping[str, JudgedAnswers], look: Look, m
 
 
 def _difference(known: polars.DataFrame, confidence: float, seed: int) -> Difference:
+    import polars as pl
+
     if len(known):
         return metric_difference(known.select("cluster", "a", "b"), _SCORE, confidence=confidence, seed=seed)
-    return Difference(
-        n=0,
-        mean_a=None,
-        mean_b=None,
-        difference=None,
-        low=None,
-        high=None,
-        confidence=confidence,
-        method="paired_bounded",
-        n_lost=0,
-        n_won=0,
-        p=None,
-        test="none",
-        verdict="no_data",
-        reason="no_data",
-    )
+    return item_difference(known.select("cluster", pl.col("a", "b").cast(pl.Int64)), confidence=confidence)
 
 
 def _pairs(before: JudgedAnswers, after: JudgedAnswers) -> polars.DataFrame:

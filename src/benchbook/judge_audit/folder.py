@@ -93,7 +93,8 @@ class AuditFolder:
         """The name of the first record that the audit needs and that is not complete; None where all are. Whether a
         variant needs a further stage is its effect's question."""
         needed = [self.part(name, 0) for name in (ORIGINAL, *self.plan.variants)]
-        return next((one.path.name for one in (*needed, *self.asked()) if not is_complete(one)), None)
+        every = {one.path.name: one for one in (*needed, *self.asked())}
+        return next((name for name, one in every.items() if not is_complete(one)), None)
 
 
 def is_complete(record: Record) -> bool:

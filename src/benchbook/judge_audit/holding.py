@@ -43,7 +43,8 @@ def card_found(record: Record, audits: str | Path) -> JudgeCardFound | None:
     """The card for the judge of a run, among the audits in a folder: the latest that holds, or else the latest of the
     same model that no longer does. None where it was not tried.
     """
-    found = list(_cards_of(audited_judge(record, evalset_of=record), audits))
+    here = audited_judge(evaluator_of(record).read(record).manifest, record.started())
+    found = list(_cards_of(here, audits))
     return max(found, key=lambda one: (one.holds, one.ended_utc or ""), default=None)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from benchbook.errors import UsageError
+from benchbook.evaluators.contract import LabelCriterion
+from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.labels import LabelBook, answer_sha256
 from benchbook.labels.sheet import LabelledRun
 from benchbook.labels.state import scores_words
@@ -34,6 +36,14 @@ class LabelsOfRun:
 
     gold: Mapping[int, Mapping[str, int | None]]
     carried: CarriedFrom | None  # None: they were drawn from this run
+
+    def scores(self, criteria: Sequence[LabelCriterion]) -> GoldScores:
+        """People's scores by these criteria, which apply to every answer: a label that one does not is no score."""
+        names = {one.name for one in criteria}
+        return {
+            sample: {name: score for name, score in said.items() if name in names and score is not None}
+            for sample, said in self.gold.items()
+        }
 
 
 def labels_of_run(book: LabelBook, run: LabelledRun) -> LabelsOfRun:

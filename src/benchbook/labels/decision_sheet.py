@@ -14,7 +14,7 @@ from benchbook.evaluators.gates import Decision
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.allocation import Verdict, allocate, strata_of, verdict_words
 from benchbook.labels.calibration import TELLING_LABELS
-from benchbook.labels.calibration_corrected import GoldScores, worth_by
+from benchbook.labels.calibration_corrected import worth_by
 from benchbook.labels.calibration_results import ScoredAnswer
 from benchbook.labels.carried import labels_of_run
 from benchbook.labels.deciding import DecisionPlan, deciding
@@ -57,7 +57,7 @@ def sample_for_decision(
         sizes, already = Counter(stratum_of.values()), Counter(stratum_of[sample] for sample in earlier)
         found = deciding(
             answers,
-            {} if labels is None else _gold(labels, run),
+            {} if labels is None else labels_of_run(labels, run).scores(run.criteria),
             run.criteria,
             correctable.means,
             frozen=frozen,
@@ -154,14 +154,6 @@ def _same_draw(labels: LabelBook, run: LabelledRun) -> LabelBook:
     if labels.started.run_sha256 != run.derived.manifest.journal_sha256 or not is_as_drawn(run, labels.started):
         raise UsageError(f"{labels.path}: was not drawn from this run by chance; only such labels can be gone on from")
     return labels
-
-
-def _gold(labels: LabelBook, run: LabelledRun) -> GoldScores:
-    names = {one.name for one in run.criteria}
-    return {
-        sample: {name: score for name, score in said.items() if name in names and score is not None}
-        for sample, said in labels_of_run(labels, run).gold.items()
-    }
 
 
 def _draws(labels: LabelBook) -> list[EarlierDraw]:

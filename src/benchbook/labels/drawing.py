@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,19 +29,7 @@ def draw(stratum_of: Mapping[int, str], n: int, *, seed: int, run_sha256: str) -
     """
     if not 1 <= n <= len(stratum_of):
         raise ConfigError("n", str(n), f"1 to {len(stratum_of)}, the answers that were scored")
-    members: dict[str, list[int]] = {}
-    for sample, stratum in stratum_of.items():
-        members.setdefault(stratum, []).append(sample)
-    wanted = _shares({name: len(samples) for name, samples in members.items()}, n)
-    chosen = [
-        sample
-        for name, samples in members.items()
-        for sample in sorted(samples, key=lambda one: _chance("draw", seed, run_sha256, one))[: wanted[name]]
-    ]
-    return Drawn(
-        sorted(chosen, key=lambda one: _chance("show", seed, run_sha256, one)),
-        {name: DrawnStratum(n_eligible=len(members[name]), n_drawn=wanted[name]) for name in sorted(members)},
-    )
+    return draw_allocated(stratum_of, _shares(Counter(stratum_of.values()), n), seed=seed, run_sha256=run_sha256)
 
 
 def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import LabelCriterion
 from benchbook.evaluators.correctable import JudgeCost, JudgeWork
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.calibration import agreements, calibrate
-from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.calibration_results import AgreementName, Calibration, Drawing
-from benchbook.labels.carried import CarriedFrom, LabelsOfRun, labels_of_run
+from benchbook.labels.carried import CarriedFrom, labels_of_run
 from benchbook.labels.decision_sheet import of_strata
 from benchbook.labels.labels import LabelBook
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
@@ -113,7 +110,7 @@ def judge_card(
         as_drawn = labels.carried is None and is_as_drawn(run, book.started)
     calibration = calibrate(
         judged,
-        _gold(labels, criteria),
+        labels.scores(criteria),
         criteria,
         correctable.means,
         frozen=derived.decision,
@@ -136,15 +133,6 @@ def judge_card(
         calibration=calibration,
         cost=judge.cost,
     )
-
-
-def _gold(labels: LabelsOfRun, criteria: Sequence[LabelCriterion]) -> GoldScores:
-    """People's scores by the run's criteria. These apply to every answer: a label that one does not is no score."""
-    names = {one.name for one in criteria}
-    return {
-        sample: {name: score for name, score in said.items() if name in names and score is not None}
-        for sample, said in labels.gold.items()
-    }
 
 
 def _validity(judge: JudgeWork, n_valid: int, confidence: float) -> Validity:

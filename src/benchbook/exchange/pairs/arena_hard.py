@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from benchbook.errors import InputError
-from benchbook.evalsets.lines import MAX_LINE_BYTES, read_lines
+from benchbook.evalsets.lines import filled_lines
 from benchbook.exchange.json_text import decoded
 from benchbook.labels.pairs.verdicts import NAMELESS, First, PairedAnswers, Place, Showing
 from benchbook.text import quoted
@@ -56,12 +56,7 @@ def read_judgments(
 
     Raises: InputError naming the line; UsageError where the file can't be read.
     """
-    for number, data, _, _ in read_lines(path):
-        if data is None:
-            limit = f"at most {MAX_LINE_BYTES >> 20} MiB"
-            raise InputError(path, line=number, found="a longer line", expected=limit)
-        if not data.strip():
-            continue
+    for number, data in filled_lines(path):
         one = decoded(data, _Judgment, path, line=number)
         item = one.uid if one.uid is not None else one.question_id
         if item is None:

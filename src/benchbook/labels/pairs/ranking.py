@@ -16,6 +16,7 @@ from benchbook.labels.pairs.verdicts import PairedAnswers, Swap
 from benchbook.statistics import BradleyTerry, CovariateEffect, Estimate, PairStrength, pair_strengths
 from benchbook.statistics.bradley_terry import chance_of
 from benchbook.statistics.clusters import mean_of_clusters
+from benchbook.statistics.ground import Basis
 from benchbook.text import did_you_mean, quoted
 
 _UNIT = 10**12  # of a share: verdicts by probabilities have ten decimals
@@ -218,7 +219,7 @@ class _Group:
 
     def _leaning(self, found: CovariateEffect | None, fit: BradleyTerry) -> Leaning:
         if found is None:
-            nothing = _nothing(fit)
+            nothing = Basis(fit.n, fit.confidence, fit.method, fit.n_clusters).nothing(fit.reason or "no_data")
             return Leaning(effect=nothing, win=nothing, p=None)
         return Leaning(effect=found.effect, win=_as_chance(found.effect), p=found.p)
 
@@ -281,22 +282,8 @@ def _step(rows: Sequence[PairRow]) -> float | None:
     return sqrt(sum(_log_ratio(one) ** 2 for one in rows) / len(rows)) or None
 
 
-def _nothing(fit: BradleyTerry) -> Estimate:
-    return Estimate(
-        estimate=None,
-        low=None,
-        high=None,
-        confidence=fit.confidence,
-        method=fit.method,
-        n=fit.n,
-        reason=fit.reason,
-        n_clusters=fit.n_clusters,
-    )
-
-
 def _as_chance(effect: Estimate) -> Estimate:
     """An effect as the chance between equals: 0.5 is none."""
-
     win, low, high = (None if one is None else chance_of(one) for one in (effect.estimate, effect.low, effect.high))
     error = None if win is None or effect.standard_error is None else effect.standard_error * win * (1 - win)
     return replace(effect, estimate=win, low=low, high=high, standard_error=error)
