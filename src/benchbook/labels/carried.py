@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchbook.errors import UsageError
 from benchbook.evaluators.contract import LabelCriterion
-from benchbook.labels.calibration_corrected import GoldScores
 from benchbook.labels.labels import LabelBook, answer_sha256
 from benchbook.labels.sheet import LabelledRun
 from benchbook.labels.state import scores_words
+
+if TYPE_CHECKING:
+    from benchbook.labels.calibration_corrected import GoldScores  # loads NumPy
 
 
 class CarriedFrom(msgspec.Struct, frozen=True, kw_only=True):

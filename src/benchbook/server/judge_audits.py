@@ -18,7 +18,8 @@ from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
 from benchbook.text import shorten
-from benchbook.views.audit_card import AuditWords, audit_headline, audit_words, found_words
+from benchbook.views.audit_card import audit_headline, found_words
+from benchbook.views.audit_page import AuditWords, audit_words
 
 
 class ListedAudit(msgspec.Struct, frozen=True, kw_only=True):

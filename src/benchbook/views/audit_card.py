@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
-from benchbook.comparison.difference import Difference
 from benchbook.evaluators.document import (
     Block,
     Columns,
@@ -31,9 +29,8 @@ from benchbook.labels.judge_card import JudgeCard
 from benchbook.text import plural
 from benchbook.views import numbers
 from benchbook.views.judge_card_tables import card_notices, card_sections
-from benchbook.views.judges import CardSection, card_sentences
-from benchbook.views.spans import SpanLine, Spans, axis_end
-from benchbook.views.views import TableWords, named_model, table_json
+from benchbook.views.judges import card_sentences
+from benchbook.views.views import named_model
 from benchbook.views.words import decision_headline, listed
 
 VERDICTS: Mapping[EffectVerdict, str] = {
@@ -49,111 +46,6 @@ _OF_PEOPLE = ("Gates", "Corrected values", "Agreement")
 _CONTROLS = frozenset({"probe", "reference"})
 
 
-@dataclass(frozen=True, slots=True)
-class AuditWords:
-    """The card in words, and as data of pictures: `changes` of what should change nothing, with the margin as the zone
-    that is asked for, and `noticed`, the shares of the bad answers that it noticed."""
-
-    headline: str
-    tone: Tone
-    sentences: tuple[str, ...]
-    notices: tuple[str, ...]
-    pictures: tuple[Spans, ...]
-    sections: tuple[CardSection, ...]
-
-
-def audit_words(card: AuditCard) -> AuditWords:
-    """The card as the page shows it: with the same sentences and tables as `audit_document`."""
-    headline, tone = audit_headline(card)
-    sections = (
-        ("What it may be used for", _uses(card), "By what was tried"),
-        ("What should change nothing", _effects(card), _how_effects(card)),
-        ("What it must notice", _controls(card), _how_controls()),
-        ("What moves in a run's numbers", _moved(card), "The same answers, before and after"),
-    )
-    pictures = (_changes_picture(card), _noticed_picture(card))
-    return AuditWords(
-        headline=headline,
-        tone=tone,
-        sentences=tuple(audit_sentences(card)),
-        notices=tuple(_notices(card)),
-        pictures=tuple(one for one in pictures if one.lines),
-        sections=tuple(CardSection(title, (_under(one, about),)) for title, one, about in sections if one),
-    )
-
-
-def _under(one: Table, about: str) -> TableWords:
-    """The table below a heading that says what it is of: its caption says how to read it."""
-    return replace(table_json(one), caption=about)
-
-
-_TONES: Mapping[EffectVerdict, Tone] = {
-    "biased": "bad", "missed": "bad", "none": "good", "slight": "good", "noticed": "good", "not_told": "doubt",
-}  # fmt: skip
-
-
-def _changes_picture(card: AuditCard) -> Spans:
-    effects = [one for one in card.effects if one.noticed is None]
-    end = axis_end([value for one in effects for value in (one.score.low, one.score.high, one.margin)], 1.0)
-    lines = tuple(
-        SpanLine(
-            name=one.title,
-            value=one.score.difference,
-            low=one.score.low,
-            high=one.score.high,
-            words=_change_words(one.score),
-            tone=_TONES[one.verdict],
-            state=VERDICTS[one.verdict],
-        )
-        for one in effects
-    )
-    return Spans(
-        title="How far its score moves",
-        about=f"From 0 to 1, of the same answers; a change within {card.margin:g} does not matter.",
-        kind="score",
-        lowest=-end,
-        highest=end,
-        lines=lines,
-        mark=0.0,
-        good_from=-card.margin,
-        good_to=card.margin,
-        signed=True,
-    )
-
-
-def _change_words(found: Difference) -> str:
-    if not found.n:
-        return "no answer has a score in both"
-    return f"{numbers.signed(found.difference)} ({numbers.difference_interval(found)})"
-
-
-def _noticed_picture(card: AuditCard) -> Spans:
-    lines = tuple(
-        SpanLine(
-            name=one.title,
-            value=noticed.estimate,
-            low=noticed.low,
-            high=noticed.high,
-            words=f"{numbers.show('rate', noticed.estimate)} of {noticed.n:,}",
-            tone=_TONES[one.verdict],
-            state=VERDICTS[one.verdict],
-        )
-        for one in card.effects
-        if (noticed := one.noticed) is not None
-    )
-    return Spans(
-        title="How many bad answers it scores lower",
-        about=_how_controls(),
-        kind="rate",
-        lowest=0.0,
-        highest=1.0,
-        lines=lines,
-        mark=NOTICES,
-        good_from=NOTICES,
-        good_to=1.0,
-    )
-
-
 def audit_document(card: AuditCard, people: JudgeCard | None = None) -> Document:
     """The card as a document; beside it what people's labels say of the same judge, where there are any."""
     headline, tone = audit_headline(card)
@@ -166,11 +58,11 @@ def audit_document(card: AuditCard, people: JudgeCard | None = None) -> Document
     )
     blocks: list[Block] = [
         opening,
-        Notices(tuple(_notices(card))),
-        Section("uses", "What it may be used for", (_uses(card),)),
-        Section("effects", "What should change nothing", (Paragraph(_how_effects(card), "quiet"), _effects(card))),
-        Section("controls", "What it must notice", (Paragraph(_how_controls(), "quiet"), _controls(card))),
-        Section("headline", "What moves in a run's numbers", (_moved(card),)),
+        Notices(tuple(audit_notices(card))),
+        Section("uses", "What it may be used for", (uses_table(card),)),
+        Section("effects", "What should change nothing", (Paragraph(how_effects(card), "quiet"), effects_table(card))),
+        Section("controls", "What it must notice", (Paragraph(how_controls(), "quiet"), controls_table(card))),
+        Section("headline", "What moves in a run's numbers", (moved_table(card),)),
     ]
     if people is not None:
         said = Listed(tuple(card_sentences(people)))
@@ -288,7 +180,8 @@ def _facts(card: AuditCard) -> Iterator[Fact]:
     yield Fact("Asked", f"{plural(card.n_verdicts, 'verdict')}{cost}", plain=True)
 
 
-def _notices(card: AuditCard) -> Iterator[str]:
+def audit_notices(card: AuditCard) -> Iterator[str]:
+    """The notices that come before the numbers: for whom it holds, groups, answers without a score."""
     yield holds_words(card)
     if (groups := next((one.score.n_clusters for one in card.effects if one.score.n_clusters), None)) is not None:
         yield f"Answers share {plural(groups, 'group')} of items: intervals and p are by whole groups."
@@ -309,12 +202,14 @@ def _version(card: AuditCard) -> str | None:
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _uses(card: AuditCard) -> Table:
+def uses_table(card: AuditCard) -> Table:
+    """A row for each use of the judge."""
     rows = [(use.words, ALLOWED[use.allowed]) for use in card.uses]
     return table("Uses", {"Use": "text", "May it be used so": "text"}, rows, titled=True)
 
 
-def _how_effects(card: AuditCard) -> str:
+def how_effects(card: AuditCard) -> str:
+    """How the changes of what should change nothing are told."""
     percent = numbers.limit("rate", card.confidence)
     return (
         f"The judge's score is the mean of its criteria as shares of their scales, from 0 to 1. Changes are paired, "
@@ -324,7 +219,8 @@ def _how_effects(card: AuditCard) -> str:
     )
 
 
-def _effects(card: AuditCard) -> Table:
+def effects_table(card: AuditCard) -> Table:
+    """A row for each variant that should change nothing."""
     columns: Columns = {
         "Answers": "text", "n": "count", "Before": "score", "After": "score", "Change": "number", "Interval": "number",
         "p": "p", "It is": "text",
@@ -340,12 +236,14 @@ def _effects(card: AuditCard) -> Table:
     return table("Variants that should change nothing", columns, rows, titled=True)
 
 
-def _how_controls() -> str:
+def how_controls() -> str:
+    """How many bad answers a judge must notice."""
     least = numbers.limit("rate", NOTICES)
     return f"Of the answers that had any score, a sound judge scores at least {least} lower once they are bad."
 
 
-def _controls(card: AuditCard) -> Table:
+def controls_table(card: AuditCard) -> Table:
+    """A row for each variant that a judge must notice."""
     columns: Columns = {
         "Answers": "text", "n": "count", "Before": "score", "After": "score", "Scored lower": "rate",
         "Interval": "number", "It is": "text",
@@ -360,7 +258,8 @@ def _controls(card: AuditCard) -> Table:
     return table("Variants that a judge must notice", columns, rows, titled=True)
 
 
-def _moved(card: AuditCard) -> Table:
+def moved_table(card: AuditCard) -> Table:
+    """A row for each variant: the same answers' numbers, before and after."""
     columns: Columns = {"Answers": "text", "Pass rate": "number", "Mean sample score": "number", "Decision": "text"}
     rows = [
         (
