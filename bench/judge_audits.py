@@ -4,7 +4,8 @@
 
 Of judges that score: so many audits of judges that give 30 % of the answers another score by chance each time, and to
 one variant a bias, on so many answers as `plan` asks for (`answers_needed`, by the spread of this judge's differences).
-Found: that variant is called biased, or slight. False: another is. Of judges of pairs: `ordered`.
+Found: that variant is called biased, or slight. False: another is. Of judges of pairs the order is planted: found by
+an audit, and as a leaning by `judge pairs` (`leaning`).
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from benchbook.judge_audit.effects import JudgedAnswers, JudgeEffect, judge_effects, undecided
 from benchbook.judge_audit.planning import answers_needed
 from benchbook.judge_audit.stages import ends_of_stages, look_at
-from benchbook.judge_audit.variants import ORIGINAL, VARIANTS
+from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, variants_for
 from benchbook.labels.pairs.ranking import rank_by_pairs
 from benchbook.labels.pairs.verdicts import PairedAnswers, Showing
 from judge_audit.made import GRADES, SHARES, answers, judged_anew
 
-SAME = [one.name for one in VARIANTS.values() if one.expected == "same"]
+SAME, SAME_OF_PAIRS = (
+    [name for name in variants_for(pairs=pairs) if VARIANTS[name].expected == "same"] for pairs in (False, True)
+)
 PLANTED = {"again": "drift", "longer": "length", "named_self": "its own name"}
 _LARGE = 200_000
 
@@ -95,8 +98,23 @@ def _effects(
 
 
 def ordered(bias: float, n: int, audits: int, seed: int) -> Row:
-    """Judges of pairs, in both orders, that name the answer shown first in so many more of 100 verdicts: as `judge
-    pairs` finds them. False: the other way round, or any where there is none."""
+    """Audits of judges of pairs that name the answer shown first in so many more of 100 verdicts. False: the order is
+    claimed the other way round, or anything else is."""
+    rng = np.random.default_rng(seed)
+    found = false = 0
+    for number in range(audits):
+        better = rng.random(n) < 0.5
+        asked = (ORIGINAL, *SAME_OF_PAIRS)
+        scores = {name: _said(rng, better, bias)[:, int(name == "other_order")].astype(float) for name in asked}
+        effects = _effects(scores, (n,), dict.fromkeys(asked, 0), number)
+        claimed = {one.variant: one.score.difference for one in effects if one.verdict in ("biased", "slight")}
+        found += bias > 0 and (claimed.get("other_order") or 0.0) < 0
+        false += any(name != "other_order" or bias == 0 or (change or 0.0) > 0 for name, change in claimed.items())
+    return _of_pairs("order", bias, n, audits, found, false)
+
+
+def leaning(bias: float, n: int, audits: int, seed: int) -> Row:
+    """The same judges, in both orders, as `judge pairs` says what they lean to."""
     rng = np.random.default_rng(seed)
     found = false = 0
     for _ in range(audits):
@@ -106,8 +124,12 @@ def ordered(bias: float, n: int, audits: int, seed: int) -> Row:
         shown = first.p is not None and first.p <= 0.05
         found += shown and (first.win.estimate or 0.0) > 0.5 and bias > 0
         false += shown and (bias == 0 or (first.win.estimate or 1.0) < 0.5)
+    return _of_pairs("order, as a leaning", bias, n, audits, found, false)
+
+
+def _of_pairs(planted: str, bias: float, n: int, audits: int, found: int, false: int) -> Row:
     return Row(
-        planted="order, in pairs" if bias else "nothing, in pairs",
+        planted=f"{planted}, in pairs" if bias else f"nothing, in pairs ({planted})",
         bias=bias,
         until_decided=False,
         n=n,
@@ -120,7 +142,7 @@ def ordered(bias: float, n: int, audits: int, seed: int) -> Row:
 
 def _verdicts(rng: np.random.Generator, bias: float, n: int) -> list[PairedAnswers]:
     """Of each pair the better answer, known to the judge in three of four verdicts; or the one that is shown first."""
-    said = _said(rng, bias, n)
+    said = _said(rng, rng.random(n) < 0.5, bias)
     return [
         PairedAnswers(
             judge="j", item=f"i{k}", model_a="a", model_b="b",
@@ -130,18 +152,20 @@ def _verdicts(rng: np.random.Generator, bias: float, n: int) -> list[PairedAnswe
     ]  # fmt: skip
 
 
-def _said(rng: np.random.Generator, bias: float, n: int) -> Any:
-    """True where answer a won: with a shown first, and with b shown first."""
-    better = rng.random(n) < 0.5
-    sound = better[:, None] ^ (rng.random((n, 2)) < 0.25)
-    return np.where(rng.random((n, 2)) < bias, np.array([True, False]), sound)
+def _said(rng: np.random.Generator, better: Any, bias: float) -> Any:
+    """True where answer a won: with a shown first, and with b shown first. `better`: where it is."""
+    shape = (better.size, 2)
+    sound = better[:, None] ^ (rng.random(shape) < 0.25)
+    return np.where(rng.random(shape) < bias, np.array([True, False]), sound)
 
 
-def pairs_needed(bias: float) -> int:
+def pairs_needed(bias: float, n_effects: int) -> int:
     """The pairs that find it: of each, whether a wins shown first, less whether it wins shown second."""
-    said = _said(np.random.default_rng(0), bias, _LARGE).astype(float)
+    rng = np.random.default_rng(0)
+    said = _said(rng, rng.random(_LARGE) < 0.5, bias).astype(float)
     differences = said[:, 0] - said[:, 1]
-    return answers_needed(float(differences.mean()), sd=float(differences.std()), n_effects=1).n_answers
+    sd = float(differences.std())
+    return answers_needed(float(differences.mean()), sd=sd, n_effects=n_effects).n_answers
 
 
 def needed(bias: float) -> int:
@@ -157,17 +181,16 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=1_000, help="of judges without a bias; of others a third")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = []
+    rows, some = [], max(1, given.audits // 3)
     for until_decided in (False, True):
         rows.append(simulated(None, 0.0, 200, given.audits, until_decided=until_decided, seed=1))
         for planted in PLANTED:
             for bias in (-0.1, -0.2, -0.3):
-                found = simulated(
-                    planted, bias, needed(bias), max(1, given.audits // 3), until_decided=until_decided, seed=2
-                )
+                found = simulated(planted, bias, needed(bias), some, until_decided=until_decided, seed=2)
                 rows.append(found)
-    rows.append(ordered(0.0, 100, given.audits, seed=3))
-    rows += [ordered(bias, pairs_needed(bias), max(1, given.audits // 3), seed=4) for bias in (0.1, 0.2, 0.3)]
+    for simulate, n_effects in ((ordered, len(SAME_OF_PAIRS)), (leaning, 1)):
+        rows.append(simulate(0.0, 100, given.audits, 3))
+        rows += [simulate(bias, pairs_needed(bias, n_effects), some, 4) for bias in (0.1, 0.2, 0.3)]
     if given.json:
         print(json.dumps([asdict(one) for one in rows], indent=2))
         return

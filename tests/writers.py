@@ -5,6 +5,8 @@ A module that writes is named here, or in ELSEWHERE.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from shutil import rmtree
@@ -12,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+import benchbook as bb
 import promptfoo_files
 from benchbook.ask.providers.calls import Answer
 from benchbook.ask.requests import ResponseCache
@@ -32,6 +35,7 @@ from benchbook.exchange.tools import opened_logs, tool_named
 from benchbook.integrations.checkpoint_evaluation import CheckpointEvaluation
 from benchbook.judge_audit.card import audit_card, card_bytes
 from benchbook.judge_audit.folder import open_audit
+from benchbook.labels.pairs.folder import open_pairs
 from benchbook.record.derived_files import sha256_of
 from benchbook.record.facts import Reply, RunEnded, RunStarted
 from benchbook.record.folder import Record, create_record
@@ -367,17 +371,41 @@ def _to_audit(folder: Path) -> None:
 
 def _audit_facts(folder: Path) -> set[str]:
     """What was acknowledged: the facts of all records, from which the rest can be made again."""
-    records = [*open_audit(folder / "audits" / "a").asked()]
-    ended = [
-        one.path.name for one in records if any(isinstance(line.fact, RunEnded) for line in read_journal(one.journal))
-    ]
-    return {ENDED} if ended == ["again", "longer"] else set()
+    return {ENDED} if _ended(open_audit(folder / "audits" / "a").asked()) == ["again", "longer"] else set()
 
 
 def _audit_card(folder: Path) -> dict[str, Any]:
     audit = open_audit(folder / "audits" / "a")
     assert audit.card.read_bytes() == card_bytes(audit_card(audit))
     return {one.variant: one.score for one in audit_card(audit).effects}
+
+
+# ── runs in pairs ────────────────────────────────────────────────────────────────────────────────────────
+
+_PAIRS = ("judge", "pairs", "a", "b", "--judge", "scripted/j@1", "--judge-path", "referee.json", "--pairs-id", "p",
+          "--quiet")  # fmt: skip
+
+
+def _to_pair(folder: Path) -> None:
+    for run_id in ("a", "b"):
+        judged_run(folder, [(2, 2), (1, 1)], run_id=run_id)
+    verdict = {"better_score": "first", "usable_score": "yes", "rationale": "so"}
+    (folder / "referee.json").write_text(json.dumps({"replies": [{"text": json.dumps(verdict)}]}), "utf-8")
+
+
+def _pairs_facts(folder: Path) -> set[str]:
+    """What was acknowledged: the facts of both orders, from which all else can be made again."""
+    return {ENDED} if _ended(open_pairs(folder / "pairs" / "p").asked()) == ["1-2", "2-1"] else set()
+
+
+def _pairs_ranked(folder: Path) -> Any:
+    return bb.rank_pairs(folder / "pairs" / "p").found
+
+
+def _ended(records: Iterable[Record]) -> list[str]:
+    return [
+        one.path.name for one in records if any(isinstance(line.fact, RunEnded) for line in read_journal(one.journal))
+    ]
 
 
 WRITERS = {
@@ -419,6 +447,11 @@ WRITERS = {
         modules=("exchange/auditing_judges.py", "cli/judge_audit.py"), is_slow=True,
         prepare=_to_audit, act=command(*_AUDIT), kept=_audit_facts, seen=_audit_card,
         again=unless("audits/a", _AUDIT, ("judge", "audit", "--resume", "a", "--quiet")),
+    ),
+    "judge-pairs": Writer(
+        modules=("exchange/asking_pairs.py",), is_slow=True,
+        prepare=_to_pair, act=command(*_PAIRS), kept=_pairs_facts, seen=_pairs_ranked,
+        again=unless("pairs/p", _PAIRS, ("judge", "pairs", "--resume", "p", "--quiet")),
     ),
     "reports": Writer(
         modules=("views/views.py", "cli/summary.py", "library/objects.py"), is_slow=True,
@@ -513,7 +546,7 @@ WRITERS = {
 ELSEWHERE = {
     "cli/commands.py": "writes help, and no file",
     "cli/demo_parts.py": "a temporary folder, which goes",
-    "exchange/audited_answers.py": "a temporary folder, which goes",
+    "exchange/first_answers.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
     "system/posix.py": "the moves of `writing.py`",
     "system/windows.py": "tests/system/test_both_systems.py: it is not the system of these tests",

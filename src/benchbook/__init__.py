@@ -30,6 +30,13 @@ if TYPE_CHECKING:
         resume_audit,
         resume_audit_async,
     )
+    from benchbook.library.judging_pairs import (
+        JudgedPairs,
+        judge_pairs,
+        judge_pairs_async,
+        resume_pairs,
+        resume_pairs_async,
+    )
     from benchbook.library.labelling import (
         CalibrationCard,
         Labels,
@@ -53,6 +60,7 @@ __all__ = [
     "CorrectnessRun",
     "GridRuns",
     "JudgeAudit",
+    "JudgedPairs",
     "Labels",
     "LogAudits",
     "PairRankings",
@@ -77,6 +85,8 @@ __all__ = [
     "import_logs",
     "judge",
     "judge_async",
+    "judge_pairs",
+    "judge_pairs_async",
     "label",
     "label_async",
     "leaderboard",
@@ -90,6 +100,8 @@ __all__ = [
     "resume_async",
     "resume_audit",
     "resume_audit_async",
+    "resume_pairs",
+    "resume_pairs_async",
     "run",
     "run_async",
     "score",
@@ -114,6 +126,13 @@ _HOMES = {
         "load_audit",
         "resume_audit",
         "resume_audit_async",
+    ),
+    "library.judging_pairs": (
+        "JudgedPairs",
+        "judge_pairs",
+        "judge_pairs_async",
+        "resume_pairs",
+        "resume_pairs_async",
     ),
     "library.labelling": (
         "CalibrationCard",

@@ -21,6 +21,7 @@ from scored import scored
 from scripted_server import running as scripted
 
 _JUDGES = "--judge scripted/j@1 --judge-path in:script.json"
+_REFEREE = "--judge scripted/j@1 --judge-path in:referee.json"
 # Places that it reads are `in:`, those that it writes `out:`.
 COMMANDS = (
     "audit in:aggregate.json --html out:audit.html --markdown out:audit.md",
@@ -65,7 +66,8 @@ COMMANDS = (
     f"judge audit in:runs/run {_JUDGES} --variants longer --audits out:audits --runs in:runs",
     "judge card in:audits/a --html out:card.html",
     "judge init in:outputs_of_set.jsonl --out out:set2",
-    "judge pairs in:paired.csv in:annotations.json",
+    "judge pairs in:paired.csv in:annotations.json in:pairs/p",
+    f"judge pairs in:runs/run in:runs/other {_REFEREE} --pairs out:pairs --runs in:runs",
     "judge run in:judging.toml --cache out:cache.sqlite --reports out:reports --runs out:runs",
     "judge run in:judging.toml --set in:set --prompts in:prompts.jsonl --spec in:mine_protocol@v1 --dry-run",
     "label adjudicate in:labels --labeller ann",
@@ -87,6 +89,7 @@ COMMANDS = (
     "rescore in:runs/run --reports out:reports --runs in:runs",
     "rubric check in:mine_rubric@v1 --evalset in:items.jsonl",
     "rubric init out:new_rubric",
+    "rubric init out:new_pairs --pairs",
     (
         f"run --evalset in:items.jsonl --model scripted/m@1 --model-path in:script.json {_JUDGES} --ids in:ids.txt "
         "--prompt-template in:template.txt --cache out:cache.sqlite --reports out:reports --runs out:runs"
@@ -110,6 +113,7 @@ COMMANDS = (
     "token revoke TOKEN --token-file in:tokens.json",
     "verify in:runs/run --runs in:runs",
     "verify in:audits/a",
+    "verify in:pairs/p",
 )
 
 _CONFIG = """evalset = "items.jsonl"
@@ -119,6 +123,7 @@ judge = "scripted/j@1"
 judge_path = "judge.json"
 """
 _REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
+_VERDICT = {"better_score": "first", "usable_score": "yes", "rationale": "so"}
 _JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
 _BATCH = {"custom_id": "a", "body": {"model": "m", "messages": [{"role": "user", "content": "Why?"}]}}
 _ANNOTATION = {"instruction": "Why?", "generator_1": "x", "generator_2": "y", "preference": 1.5}
@@ -130,6 +135,7 @@ _FILES = {
     "ids.txt": "i000\n",
     "judge.json": '{"replies": [{"contains": "", "text": "{}"}]}',
     "judges.toml": "[judges.j]\n",
+    "referee.json": json.dumps({"replies": [{"text": json.dumps(_VERDICT)}]}),
     "judging.toml": 'set = "set"\nprompts = "prompts.jsonl"\n[[judges]]\nmodel = "scripted/j@1"\npath = "judge.json"\n',
     "log.jsonl": '{"step": 1, "loss": 0.5}\n',
     "annotations.json": json.dumps([_ANNOTATION]),
@@ -147,6 +153,7 @@ _FILES = {
 def make_places(folder: Path) -> Path:
     """Fill a folder with every place that the rows read."""
     judged_run(folder, [(2, 2), (1, 1), (2, 1)], experiment="e")
+    shutil.copytree(folder / "runs" / "run", folder / "runs" / "other")
     items = (folder / "items.jsonl").read_bytes()
     for run_id in ("a", "b"):
         scored(folder, run_id=run_id)
@@ -169,6 +176,7 @@ def make_places(folder: Path) -> Path:
     for words in ("rubric init mine_rubric", "protocol init mine_protocol", "checks init mine_checks",
                   "label sample run --n 1 --out labels", "judge archive judged --out archive",
                   f"judge audit run {_JUDGES.replace('in:', '')} --variants longer --audit-id a --quiet",
+                  f"judge pairs run other {_REFEREE.replace('in:', '')} --pairs-id p --quiet",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)
         assert done.returncode == 0, (words, done.stderr)

@@ -97,7 +97,7 @@ def test_a_limit_on_dollars_is_on_all_of_it(folder: Path) -> None:
         (("judge", "audit", "nothing"), "not a record"),
         (
             ("judge", "audit", "sums", "--variants", "louder"),
-            "variants: found 'louder'; expected some of again, longer",
+            "variants: found 'louder'; expected some of again, other_order",
         ),
         (("judge", "audit", "sums", "--resume", "a"), "--resume goes on with an audit"),
         (("judge", "audit", "--resume", "a"), "a: no audit of a judge, here or in audits/"),

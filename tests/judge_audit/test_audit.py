@@ -228,7 +228,7 @@ def test_a_card_holds_for_the_same_judge_rubric_and_set_alone(folder: Path) -> N
 
 def test_what_can_not_be_audited(judged: Path, tmp_path: Path) -> None:
     run = bb.load(judged / "runs" / "sums")
-    with pytest.raises(UsageError, match=r"variants: found 'louder'; expected some of again, longer"):
+    with pytest.raises(UsageError, match=r"variants: found 'louder'; expected some of again, other_order, longer"):
         bb.audit_judge(run, audits=tmp_path, variants="louder")
     for wrong in ({"n": 0}, {"margin": 1.0}, {"confidence": 0.3}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
@@ -285,10 +285,10 @@ def test_a_judge_that_is_exchanged_within_the_audit_has_no_card_that_holds(judge
     assert card.changed == ("the judge (evaluator_model_version)",)
 
 
-def test_a_limit_on_seconds_is_on_all_that_is_asked(judged: Path, tmp_path: Path) -> None:
-    from benchbook.exchange.auditing_judges import _Sitting
+def test_a_limit_on_seconds_is_on_all_that_is_asked() -> None:
+    from benchbook.exchange.records_sitting import RecordsSitting, unheard
 
-    sitting = _Sitting(open_audit(judged / "audits" / "first"), {"max_seconds": 100}, None, lambda _: None)
+    sitting = RecordsSitting("judge audit", {"max_seconds": 100}, {}, list, None, unheard)
     sitting._began -= 40
     assert sitting._time() == {"max_seconds": 59} or sitting._time() == {"max_seconds": 60}
     sitting._began -= 400

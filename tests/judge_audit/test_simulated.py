@@ -40,5 +40,8 @@ def test_audits_without_a_bias_claim_one_seldom_and_with_one_find_it(bench: Modu
 
 
 def test_an_order_that_is_preferred_is_found_in_pairs(bench: ModuleType) -> None:
-    assert bench.ordered(0.0, 100, 60, seed=3).false * 60 <= at_most(60, 0.055)
-    assert bench.ordered(0.2, bench.pairs_needed(0.2), 60, seed=4).found * 60 >= at_least(60, 0.88)
+    assert bench.leaning(0.0, 100, 60, seed=3).false * 60 <= at_most(60, 0.055)
+    assert bench.leaning(0.2, bench.pairs_needed(0.2, 1), 60, seed=4).found * 60 >= at_least(60, 0.86)
+    n_effects = len(bench.SAME_OF_PAIRS)
+    assert bench.ordered(0.0, 40, 20, seed=5).false * 20 <= at_most(20, 0.05)
+    assert bench.ordered(0.3, bench.pairs_needed(0.3, n_effects), 20, seed=6).found * 20 >= at_least(20, 0.86)

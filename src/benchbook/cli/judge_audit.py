@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -17,11 +18,16 @@ from benchbook.evaluators.settings import LIMITS, SETTINGS
 from benchbook.text import one_line, sentences, visible
 
 if TYPE_CHECKING:
-    from benchbook.exchange.auditing_judges import AuditForecast, AuditResult
+    from benchbook.ask.limits import Stop
+    from benchbook.ask.work import ProgressHandler
+    from benchbook.exchange.auditing_judges import AuditForecast
+    from benchbook.exchange.records_sitting import OnPart
     from benchbook.judge_audit.folder import AuditFolder
     from benchbook.library.judge_audits import JudgeAudit
 
-_JUDGE = ("judge", "judges", "panel_rule", "spec", *SETTINGS["The judge"])
+_Result = TypeVar("_Result")
+JUDGE_SETTINGS = ("judge", "judges", "panel_rule", "spec", *SETTINGS["The judge"])
+MOVED_SETTINGS = ("judge_base_url", "judge_api_key_env", "judge_path")  # that a later sitting may change
 _OWN = {
     "What is tried": ("n", "variants", "margin", "confidence", "until_decided", "seed", "own_name", "other_name"),
     "Where it goes": ("audits", "audit_id", "runs"),
@@ -53,7 +59,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option("--audit-id", metavar="ID", help="The audit's name; by default the time and six hexadecimal digits.")
 @audits_option
 @runs_option
-@options_of((*_JUDGE, *LIMITS))
+@options_of((*JUDGE_SETTINGS, *LIMITS))
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and cost, and ask nothing.")
 @click.option("--resume", metavar="AUDIT", help="Go on with an audit where it ended; limits and addresses may change.")
 @click.option("--quiet", is_flag=True, help="No progress, no card: only what goes wrong.")
@@ -71,7 +77,7 @@ def audit(ctx: click.Context, /, run: str | None, **options: Any) -> None:
         if run is not None or options["dry_run"]:
             raise UsageError("--resume goes on with an audit, and takes its answers from there: give no RUN")
         found = _audit_named(options["resume"], options["audits"])
-        changes = _given(options, LIMITS, ("judge_base_url", "judge_api_key_env", "judge_path"))
+        changes = settings_given(options, LIMITS, MOVED_SETTINGS)
     else:
         if run is None:
             raise click.UsageError("Missing argument 'RUN', the run whose answers are judged again.")
@@ -80,20 +86,19 @@ def audit(ctx: click.Context, /, run: str | None, **options: Any) -> None:
             _say_forecast(prepared.forecast, as_json=options["as_json"])
             return
         found, changes = prepared.begin(), {}
-    result = _asked(found, changes, quiet=options["quiet"] or options["as_json"])
-    if result.card is None:
-        resumes = f"benchbook judge audit --resume {found.path}"
-        said = f"{sentences(result.stop.reason or '')} Resume: {resumes}"
-        if not result.stop.interrupted:
-            raise RunStoppedError(f"stopped: {said}")
-        click.echo(said, err=True)
-        ctx.exit(3)
+    from benchbook.exchange.auditing_judges import go_on
     from benchbook.library.judge_audits import JudgeAudit
+
+    quiet = options["quiet"] or options["as_json"]
+    result = asking_parts(found.path, lambda *how: go_on(found, changes, *how), quiet=quiet)
+    if result.card is None:
+        stopped_early(ctx, result.stop, f"benchbook judge audit --resume {found.path}")
 
     _show(JudgeAudit(found, result.card), as_json=options["as_json"], quiet=options["quiet"])
 
 
-def _given(options: dict[str, Any], *names: tuple[str, ...]) -> dict[str, Any]:
+def settings_given(options: dict[str, Any], *names: Iterable[str]) -> dict[str, Any]:
+    """Those of the named settings that the command line gives."""
     wanted = {name: options[name] for some in names for name in some if name in options}
     return given_settings(wanted)
 
@@ -109,20 +114,31 @@ def _prepared(run: str, options: dict[str, Any]) -> Any:
 
     own = ("n", "seed", "variants", "margin", "confidence", "until_decided", "own_name", "other_name", "audits")
     asked = AuditAsked(audit_id=options["audit_id"], **{name: options[name] for name in own})
-    return prepared_audit(find_record(run, options["runs"]), _given(options, _JUDGE, LIMITS), asked)
+    return prepared_audit(find_record(run, options["runs"]), settings_given(options, JUDGE_SETTINGS, LIMITS), asked)
 
 
-def _asked(found: AuditFolder, changes: dict[str, Any], *, quiet: bool) -> AuditResult:
+def asking_parts(
+    path: Path, go_on: Callable[[ProgressHandler | None, OnPart], Coroutine[Any, Any, _Result]], *, quiet: bool
+) -> _Result:
+    """Go on with a folder of records, with progress and the name of each record, unless `quiet`."""
     from benchbook.ask.work import run_async
-    from benchbook.exchange.auditing_judges import go_on
     from benchbook.views.progress import shown_progress
 
     def say(name: str) -> None:
         if not quiet:
-            click.echo(one_line(f"{found.path}: {name}"), err=True)
+            click.echo(one_line(f"{path}: {name}"), err=True)
 
     with shown_progress(quiet=quiet) as on_progress:
-        return run_async(go_on(found, changes, on_progress, say))
+        return run_async(go_on(on_progress, say))
+
+
+def stopped_early(ctx: click.Context, stop: Stop, resumes: str) -> NoReturn:
+    """End the command where a folder of records is not complete, with the command that goes on."""
+    said = f"{sentences(stop.reason or '')} Resume: {resumes}"
+    if not stop.interrupted:
+        raise RunStoppedError(f"stopped: {said}")
+    click.echo(said, err=True)
+    ctx.exit(3)
 
 
 def _say_forecast(found: AuditForecast, *, as_json: bool) -> None:

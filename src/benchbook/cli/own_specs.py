@@ -15,7 +15,7 @@ from benchbook.errors import ConfigError, UsageError
 from benchbook.text import one_line, visible
 
 if TYPE_CHECKING:
-    from benchbook.specs.folders import SpecKind
+    from benchbook.specs.folders import SpecKind, StartedFrom
 
 # ── to start from ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -27,14 +27,18 @@ def _add_init(group: click.Group, kind: SpecKind, files: str, then: str = "") ->
     @click.argument("name")
     @json_option
     def init(name: str, as_json: bool) -> None:
-        spec, paths = _start_spec(name, kind)
-        if as_json:
-            print_json({"files": [str(path) for path in paths], "spec": spec})
-        else:
-            click.echo("\n".join(map(str, paths)) + f"\nLook at it: benchbook {kind} check {spec}{then}")
+        _start(name, kind, then, as_json=as_json, starts_from=kind)
 
 
-def _start_spec(name: str, kind: SpecKind) -> tuple[str, list[Path]]:
+def _start(name: str, kind: SpecKind, then: str, *, as_json: bool, starts_from: StartedFrom) -> None:
+    spec, paths = _start_spec(name, starts_from)
+    if as_json:
+        print_json({"files": [str(path) for path in paths], "spec": spec})
+    else:
+        click.echo("\n".join(map(str, paths)) + f"\nLook at it: benchbook {kind} check {spec}{then}")
+
+
+def _start_spec(name: str, starts_from: StartedFrom) -> tuple[str, list[Path]]:
     """Write NAME@v1 with the files that such a spec starts from. Return its name, and the paths of the files.
 
     Raises: ConfigError for a faulty name; UsageError where one of the files is there; RecordError.
@@ -48,7 +52,7 @@ def _start_spec(name: str, kind: SpecKind) -> tuple[str, list[Path]]:
     spec = f"{name}@v1"
     if spec in FROZEN:
         raise ConfigError("NAME", repr(name), f"another name: {spec} is shipped")
-    texts = {Path(spec) / file: text for file, text in files_to_start_from(kind, name).items()}
+    texts = {Path(spec) / file: text for file, text in files_to_start_from(starts_from, name).items()}
     for path in texts:
         if path.exists():
             raise UsageError(f"{path}: is there already; nothing was written")
@@ -106,7 +110,13 @@ def rubric() -> None:
     """Make rubrics of your own: a folder with a spec.toml and its prompt, which `benchbook run --spec` takes."""
 
 
-_add_init(rubric, "rubric", "spec.toml and prompt.txt", " --evalset FILE")
+@rubric.command("init")
+@click.argument("name")
+@click.option("--pairs", is_flag=True, help="One that says which of two answers is better, for `judge pairs`.")
+@json_option
+def init_rubric(name: str, pairs: bool, as_json: bool) -> None:
+    """Write NAME@v1/spec.toml and prompt.txt, commented, to start from."""
+    _start(name, "rubric", " --evalset FILE", as_json=as_json, starts_from="pairs" if pairs else "rubric")
 
 
 @rubric.command("check")

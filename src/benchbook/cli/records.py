@@ -169,6 +169,7 @@ def verify(
 def _verified(run: str | None, expect: str | None, against: str | None, runs: str) -> tuple[Path, str, Verification]:
     """The folder that is meant, what it is in words, and how it was verified."""
     from benchbook.judge_audit.folder import is_audit, open_audit
+    from benchbook.labels.pairs.folder import is_pairs, open_pairs
     from benchbook.labels.verify import verify_record
     from benchbook.views.progress import shown_verification
     from benchbook.views.words import state_words
@@ -180,6 +181,13 @@ def _verified(run: str | None, expect: str | None, against: str | None, runs: st
         with shown_verification() as handler:
             found = verify_audit(audit, expect=expect, on_progress=handler)
         return audit.path, f"the audit is {state_words(found.state)}", found
+    if run is not None and is_pairs(run):
+        from benchbook.exchange.verifying_pairs import verify_pairs
+
+        pairs = open_pairs(run)
+        with shown_verification() as handler:
+            found = verify_pairs(pairs, expect=expect, on_progress=handler)
+        return pairs.path, f"the pairs are {state_words(found.state)}", found
     record = find_record(run, runs, says_name=False)
     held_against = None if against is None else find_record(against, runs)
     with shown_verification() as handler:

@@ -125,6 +125,11 @@ def evaluator_of(record: Record, scorer: Scorer | None = None) -> Evaluator:
     return evaluator_named(started.spec)
 
 
+def is_complete(record: Record) -> bool:
+    """True for a record that came to its end and was derived. Raises: RecordError."""
+    return record.manifest.is_file() and bool(evaluator_of(record).read(record).manifest.state == "complete")
+
+
 # ── those that score answers without a judge ─────────────────────────────────────────────────────────────────
 
 

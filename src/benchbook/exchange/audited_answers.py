@@ -6,7 +6,6 @@ original's, whatever the rule makes of the text: what a judge does is all that m
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,11 +16,13 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.model_id import parse_model_id
-from benchbook.canonical import canonical_json, decode_json
-from benchbook.errors import UsageError
-from benchbook.evaluators.kept import recorded_evalset
-from benchbook.exchange.answers import RecordAnswers, outputs_of, settings_over
+from benchbook.evalsets import Item
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.exchange.answers import RecordAnswers, settings_over
+from benchbook.exchange.first_answers import drawn_ids, first_answers, written_lines
 from benchbook.judge_audit.variants import VARIANTS, Judgeable, Names, variants_of
+from benchbook.labels.pairs.asked import judges_pairs
+from benchbook.labels.pairs.shown import pair_in
 from benchbook.record.folder import Record
 
 _NOT_KNOWN = "not-known"
@@ -63,22 +64,17 @@ class AuditedAnswers:
         return settings_over(files, given) | declared
 
     def _answers(self, variant: str, asked: Sequence[Judgeable]) -> str:
-        rows = (self.rows[one.item.id] | {"output": one.answer} for one in asked)
-        return self._written(f"{variant}-{Path(self.found.answers).name}", rows)
+        rows = (self.rows[one.item.id] | {"output": one.shown} for one in asked)
+        return written_lines(self.folder / f"{variant}-{Path(self.found.answers).name}", rows)
 
     def _ids(self, asked: Sequence[Judgeable]) -> str:
-        return self._written("audited-items.jsonl", ({"item_id": one.item.id} for one in asked))
+        return written_lines(self.folder / "audited-items.jsonl", ({"item_id": one.item.id} for one in asked))
 
     def _evalset(self, variant: str, asked: Sequence[Judgeable]) -> str:
         """The items as they were changed, each with all that it has."""
         items = (msgspec.structs.asdict(one.item) for one in asked)
         rows = ({name: value for name, value in one.items() if value is not None} for one in items)
-        return self._written(f"{variant}-{Path(self.found.evalset).stem}.jsonl", rows)
-
-    def _written(self, name: str, rows: Iterator[dict[str, Any]]) -> str:
-        path = self.folder / name
-        path.write_bytes(b"".join(canonical_json(row) + b"\n" for row in rows))
-        return str(path)
+        return written_lines(self.folder / f"{variant}-{Path(self.found.evalset).stem}.jsonl", rows)
 
 
 @contextmanager
@@ -89,19 +85,16 @@ def audited_answers(record: Record, *, n: int | None, seed: int) -> Iterator[Aud
 
     Raises: UsageError for a record without texts of one model, and as `outputs_of`.
     """
-    with outputs_of(record) as found, tempfile.TemporaryDirectory(prefix="benchbook-audit-") as folder:
-        rows = {}
-        for line in Path(found.answers).read_bytes().splitlines():
-            row = decode_json(line, _row_decoder)
-            if row["repeat"] == 0 and (row["output"] or "").strip():
-                rows[row["item_id"]] = row
-        if not rows:
-            raise UsageError(f"{record.path}: no item's first answer has a text, so there is nothing to judge again")
-        drawn = sorted(rows, key=lambda item_id: _chance(seed, item_id))[:n]
-        with recorded_evalset(record, record.started()) as evalset:
-            items = {item.id: item for item in evalset if item.id in rows}
-        judgeable = [Judgeable(items[item_id], rows[item_id]["output"]) for item_id in drawn]
-        yield AuditedAnswers(found, judgeable, rows, len(rows), seed, Path(folder))
+    with first_answers(record) as first, tempfile.TemporaryDirectory(prefix="benchbook-audit-") as folder:
+        drawn = drawn_ids(first.rows, n, f"audit/{seed}")
+        is_of_pairs = judges_pairs(evaluator_of(record))
+        judgeable = [_judgeable(first.items[one], first.rows[one]["output"], is_of_pairs) for one in drawn]
+        yield AuditedAnswers(first.found, judgeable, first.rows, len(first.rows), seed, Path(folder))
+
+
+def _judgeable(item: Item, answer: str, is_of_pairs: bool) -> Judgeable:
+    pair = pair_in(answer) if is_of_pairs else None
+    return Judgeable(item, answer) if pair is None else Judgeable(item, *pair)
 
 
 def _with_version(found: RecordAnswers, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -110,7 +103,3 @@ def _with_version(found: RecordAnswers, given: Mapping[str, Any]) -> Mapping[str
     if found.model_version is not None or model.declared_version is not None:
         return given
     return {"model": f"recorded/{model.name}@{_NOT_KNOWN}", **given}
-
-
-def _chance(seed: int, item_id: str) -> bytes:
-    return hashlib.sha256(f"audit/{seed}/{item_id}".encode("utf-8", "surrogatepass")).digest()

@@ -7,12 +7,11 @@ changed since shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -21,14 +20,14 @@ from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import new_run_id
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
-from benchbook.ask.starting import prepared_to_ask, resume, start
+from benchbook.ask.starting import prepared_to_ask
 from benchbook.ask.work import ProgressHandler
-from benchbook.errors import ConfigError, RecordError, UsageError
-from benchbook.evaluators.contract import DerivedFiles
+from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.registry import evaluator_of, settings_asked_for
 from benchbook.evaluators.settings import LIMITS
-from benchbook.exchange.audited_answers import AuditedAnswers, audited_answers
-from benchbook.judge_audit.card import AuditCard, audit_card, card_bytes, cost_usd, effects_of
+from benchbook.exchange.audited_answers import audited_answers
+from benchbook.exchange.records_sitting import OnPart, RecordsSitting, unheard
+from benchbook.judge_audit.card import AuditCard, audit_card, card_bytes, effects_of
 from benchbook.judge_audit.effects import undecided
 from benchbook.judge_audit.folder import (
     PLAN,
@@ -37,14 +36,13 @@ from benchbook.judge_audit.folder import (
     AuditFolder,
     AuditPlan,
     checked_variants,
-    is_complete,
     plan_bytes,
 )
-from benchbook.judge_audit.planning import effect_found
+from benchbook.judge_audit.planning import SD, SD_OF_PAIRS, effect_found
 from benchbook.judge_audit.stages import ends_of_stages
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Names
-from benchbook.record.derived_files import check_derived
-from benchbook.record.folder import RUN_ID, Record, is_record
+from benchbook.labels.pairs.asked import judges_pairs
+from benchbook.record.folder import RUN_ID, Record
 from benchbook.writing import copy_folder, folder_made_whole, write_file
 
 DEFAULT_N = 200  # answers: they find an effect of 0.07 with a chance of 90 %
@@ -135,7 +133,8 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
     if RUN_ID.fullmatch(audit_id) is None:
         raise ConfigError("audit_id", repr(audit_id), "letters, digits, and . _ - after the first")
     _check(asked)
-    variants = checked_variants(asked.variants)
+    is_of_pairs = judges_pairs(evaluator_of(record))
+    variants = checked_variants(asked.variants, pairs=is_of_pairs)
     settings = {**_of_the_run(record), **given}
     settings.pop("reports", None)  # an audit's records have none: its card says it all
     if settings.get("cache") is not None:
@@ -173,7 +172,7 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
             confidence=asked.confidence,
             settings=settings,
         )
-        told = _forecast(plan, forecast, judges)
+        told = _forecast(plan, forecast, judges, sd=SD_OF_PAIRS if is_of_pairs else SD)
     return PreparedAudit(record, plan, told, Path(asked.audits) / audit_id)
 
 
@@ -219,7 +218,7 @@ def _is_judge_of(record: Record, forecast: Forecast) -> bool:
     return True
 
 
-def _forecast(plan: AuditPlan, one: Forecast, judges: Sequence[str]) -> AuditForecast:
+def _forecast(plan: AuditPlan, one: Forecast, judges: Sequence[str], *, sd: float) -> AuditForecast:
     rounds = len(plan.variants) + (not plan.run_judged)
     n_effects = sum(VARIANTS[name].expected == "same" for name in plan.variants)
     cost = None if one.most_cost_usd is None else f"{Decimal(one.most_cost_usd) * rounds:.2f}"
@@ -233,28 +232,29 @@ def _forecast(plan: AuditPlan, one: Forecast, judges: Sequence[str]) -> AuditFor
         run_judged=plan.run_judged,
         calls=plan.n_answers * len(judges) * rounds,
         most_cost_usd=cost,
-        effect_found=round(effect_found(plan.n_answers, n_effects=n_effects), 3),
+        effect_found=round(effect_found(plan.n_answers, sd=sd, n_effects=n_effects), 3),
     )
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-OnPart = Callable[[str], None]  # a record's name
 
 
 async def go_on(
     audit: AuditFolder,
     changes: Mapping[str, Any] | None = None,
     on_progress: ProgressHandler | None = None,
-    on_part: OnPart = lambda _: None,
+    on_part: OnPart = unheard,
 ) -> AuditResult:
     """Ask whatever an audit lacks, stage by stage, and write its card. `changes` are limits and addresses alone.
 
     Limits on dollars and seconds are on all that is asked.
     Raises: UsageError for a change to what is tried; RecordError.
     """
-    sitting = _Sitting(audit, changes or {}, on_progress, on_part)
-    await sitting.ask_all()
+    changed = changes or {}
+    sitting = RecordsSitting(
+        "judge audit", {**audit.plan.settings, **changed}, changed, audit.asked, on_progress, on_part
+    )
+    await _ask_all(audit, sitting)
     if sitting.stop.reason is not None:
         return AuditResult(audit, None, sitting.stop)
     card = audit_card(audit)
@@ -262,79 +262,22 @@ async def go_on(
     return AuditResult(audit, card, sitting.stop)
 
 
-class _Sitting:
-    """One sitting of an audit: its records one after the other, until one of them is stopped."""
+async def _ask_all(audit: AuditFolder, sitting: RecordsSitting) -> None:
+    """Ask for every record that is not complete: the original, then the variants that are not decided."""
+    plan, start_at = audit.plan, 0
+    with audited_answers(audit.source, n=plan.n_answers, seed=plan.seed) as answers:
 
-    def __init__(
-        self, audit: AuditFolder, changes: Mapping[str, Any], on_progress: ProgressHandler | None, on_part: OnPart
-    ) -> None:
-        self._audit, self._changes = audit, changes
-        self._settings = {**audit.plan.settings, **changes}
-        self._on_progress, self._on_part = on_progress, on_part
-        self._began = monotonic()
-        self.stop = Stop()
+        async def ask(variant: str, stage: int, places: range) -> None:
+            settings = partial(answers.settings, variant, plan.names, places)
+            await sitting.ask(audit.part(variant, stage), settings)
 
-    async def ask_all(self) -> None:
-        """Ask for every record that is not complete: the original, then the variants that are not decided."""
-        audit, plan = self._audit, self._audit.plan
-        start_at = 0
-        with audited_answers(audit.source, n=plan.n_answers, seed=plan.seed) as answers:
-            if not plan.run_judged:
-                await self._ask(answers, ORIGINAL, 0, range(plan.n_answers))
-            for stage, end in enumerate(plan.ends):
-                if self.stop.reason is not None:
-                    return
-                open_ = undecided(effects_of(audit, stage)) if stage else plan.variants
-                for name in plan.variants:
-                    if name in open_:
-                        await self._ask(answers, name, stage, range(start_at, end))
-                start_at = end
-
-    async def _ask(self, answers: AuditedAnswers, variant: str, stage: int, places: range) -> None:
-        """Ask for one record, unless it is complete, or an earlier one was stopped."""
-        record = self._audit.part(variant, stage)
-        if self.stop.reason is not None or _is_whole(record):
-            return
-        settings = answers.settings(variant, self._audit.plan.names, places, self._settings)
-        if settings is None:
-            return
-        self._on_part(record.path.name)
-        if is_record(record.path):
-            changes = {**self._changes, **self._time(), **self._money(record)}
-            result = await resume(evaluator_of(record), record, changes, self._on_progress)
-        else:
-            own = {"runs": str(self._audit.path), "run_id": record.path.name, "reports": None}
-            limits = self._time() | self._money(record)
-            evaluator, checked = settings_asked_for(settings | own | limits, "judge audit", "run")
-            result = await start(evaluator, checked, self._on_progress)
-        self.stop = result.stop
-
-    def _time(self) -> dict[str, Any]:
-        """The seconds that are left of those that all of the sitting may take: one at least, so that it is said."""
-        limit = self._settings.get("max_seconds")
-        return {} if limit is None else {"max_seconds": max(1, int(limit - (monotonic() - self._began)))}
-
-    def _money(self, record: Record) -> dict[str, Any]:
-        """The dollars that this record may cost: the limit on all, less what the others have."""
-        limit = self._settings.get("max_cost_usd")
-        others = (one for one in self._audit.asked() if one.path != record.path)
-        spent = None if limit is None else cost_usd(_derived(others))
-        if spent is None:
-            return {}
-        return {"max_cost_usd": str(max(Decimal(str(limit)) - Decimal(spent), Decimal(0)))}
-
-
-def _derived(records: Iterable[Record]) -> Iterator[DerivedFiles]:
-    """The derived files of those records that have them already."""
-    for record in records:
-        with suppress(RecordError):
-            yield evaluator_of(record).read(record)
-
-
-def _is_whole(record: Record) -> bool:
-    """True for a record that needs no sitting. What was derived may be lost after a power cut: a sitting derives it."""
-    try:
-        check_derived(record, record.samples.name)
-        return is_complete(record)
-    except RecordError:
-        return False
+        if not plan.run_judged:
+            await ask(ORIGINAL, 0, range(plan.n_answers))
+        for stage, end in enumerate(plan.ends):
+            if sitting.stop.reason is not None:
+                return
+            open_ = undecided(effects_of(audit, stage)) if stage else plan.variants
+            for name in plan.variants:
+                if name in open_:
+                    await ask(name, stage, range(start_at, end))
+            start_at = end

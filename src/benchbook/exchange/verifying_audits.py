@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
-from benchbook.canonical import canonical_json
-from benchbook.errors import BenchbookError
-from benchbook.evaluators.verify import Verification, check_hash, verify
+from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify_progress import VerifyHandler
 from benchbook.exchange.audited_answers import AuditedAnswers, audited_answers
+from benchbook.exchange.verifying_folders import check_judged, verify_folder
 from benchbook.judge_audit.card import audit_card, card_bytes
 from benchbook.judge_audit.folder import CARD, SOURCE, AuditFolder
 from benchbook.judge_audit.variants import ORIGINAL
 from benchbook.record.derived_files import Discrepancy
-from benchbook.record.folder import Record, is_record, misnamed
+from benchbook.record.folder import is_record
 
-_FILES = ("evalset", "outputs", "ids")  # of a record's inputs, by the settings that name them
+_LACKS = "judged answers that its rule leaves out"
+_DIFFERS = "its {name} are not what the rule makes of the source"
 
 
 def verify_audit(
@@ -30,37 +26,24 @@ def verify_audit(
     Its hash is that of the plan and of all records' hashes; with `expect`, it must be that one.
     Raises: LaterRecordError.
     """
-    findings: list[Discrepancy] = []
-    notes: list[str] = []
-    hashes: dict[str, str] = {}
-    n_facts = 0
-    for record in (audit.source, *audit.asked()):
-        name = record.path.name
-        own = audit.plan.run_sha256 if name == SOURCE else None
-        found = verify(record, expect=own, on_progress=on_progress)
-        findings += [replace(one, file=f"{name}/{one.file}") for one in found.findings]
-        notes += [f"{name}: {note}" for note in found.notes if note != misnamed(record, audit.plan.run_id)]
-        hashes[name] = found.sha256
-        n_facts += found.n_facts
-    sha256 = hashlib.sha256(canonical_json({"plan": audit.plan, "records": hashes})).hexdigest()
-    findings += [] if expect is None else check_hash(sha256, expect)
-    state = "damaged"
-    if not findings:
-        state = "complete" if audit.lacking() is None else "interrupted"
-        findings += _follow(audit, is_complete=state == "complete")
-    return Verification(tuple(findings), sha256, n_facts, state, None, tuple(notes))
+    return verify_folder(
+        audit.plan,
+        {SOURCE: (audit.source, audit.plan.run_id, audit.plan.run_sha256)},
+        audit.asked(),
+        lambda: _follow(audit),
+        is_complete=lambda: audit.lacking() is None,
+        expect=expect,
+        on_progress=on_progress,
+    )
 
 
-def _follow(audit: AuditFolder, *, is_complete: bool) -> Iterator[Discrepancy]:
+def _follow(audit: AuditFolder) -> Iterator[Discrepancy]:
     """All that does not follow from the plan and the records, which are whole."""
-    try:
-        with audited_answers(audit.source, n=audit.plan.n_answers, seed=audit.plan.seed) as answers:
-            found = [*_check_draw(audit, answers), *_check_parts(audit, answers)]
-        if is_complete and not found:
-            found += _check_card(audit)
-        yield from found
-    except BenchbookError as error:
-        yield Discrepancy("source", None, f"its answers can't be drawn again ({error})")
+    with audited_answers(audit.source, n=audit.plan.n_answers, seed=audit.plan.seed) as answers:
+        found = [*_check_draw(audit, answers), *_check_parts(audit, answers)]
+    if not found and audit.lacking() is None:
+        found += _check_card(audit)
+    yield from found
 
 
 def _check_draw(audit: AuditFolder, answers: AuditedAnswers) -> Iterator[Discrepancy]:
@@ -84,20 +67,7 @@ def _check_parts(audit: AuditFolder, answers: AuditedAnswers) -> Iterator[Discre
         record = audit.part(name, stage)
         if is_record(record.path):
             made = answers.settings(name, plan.names, places, plan.settings)
-            yield from _check_part(record, {} if made is None else made)
-
-
-def _check_part(record: Record, made: Mapping[str, Any]) -> Iterator[Discrepancy]:
-    inputs = record.started().inputs
-    for name in _FILES:
-        if name not in made:
-            yield Discrepancy(record.path.name, None, "judged answers that its rule leaves out")
-            return
-        if inputs.get(name) != hashlib.sha256(Path(made[name]).read_bytes()).hexdigest():
-            yield Discrepancy(
-                f"{record.path.name}/inputs", None, f"its {name} are not what the rule makes of the source"
-            )
-            return
+            yield from check_judged(record, made or {}, lacks=_LACKS, differs=_DIFFERS)
 
 
 def _check_card(audit: AuditFolder) -> Iterator[Discrepancy]:

@@ -31,6 +31,7 @@ USES: Mapping[Aspect, str] = {
     "probe": "to judge at all: it notices answers that are bad",
     "reference": "to judge by expected answers: it reads them",
     "retest": "to compare runs that were judged at different times",
+    "order": "to compare answers in pairs that are judged in one order",
     "length": "to compare models whose answers differ in length",
     "style": "to compare models whose answers differ in form or in tone",
     "name": "to judge answers that say which model gave them, its own too",
@@ -153,7 +154,7 @@ def effects_of(audit: AuditFolder, stages: int | None = None) -> tuple[JudgeEffe
 def _judged(audit: AuditFolder, stages: int | None = None) -> dict[str, JudgedAnswers]:
     """The answers that were judged, by variant."""
     return {
-        name: JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in parts])
+        name: JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in parts], turned=name == "other_order")
         for name in (ORIGINAL, *audit.plan.variants)
         if (parts := audit.parts(name, stages))
     }

@@ -1,7 +1,8 @@
 """The effects of variants on a judge's scores: paired differences over the same answers, and the verdict on each.
 
 The judge's score of an answer is the mean of its criteria, each as a share of its scale: from 0 to 1. Latency and
-tokens, which a sample's score may hold too, are the original's everywhere, so they move nothing.
+tokens, which a sample's score may hold too, are the original's everywhere, so they move nothing. Of two answers it is
+the share of the win that is the first one's, wherever a variant shows it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from benchbook.evaluators.contract import ComparedMetric
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.stages import Look
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Aspect, Expected, Variant
+from benchbook.labels.pairs.asked import BETTER, judges_pairs
 from benchbook.record.derived_files import check_derived
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_frames
@@ -83,20 +85,23 @@ class JudgedAnswers:
         """
         import polars as pl
 
-        criteria = _criteria(record)
+        criteria, is_of_pairs = _criteria(record), judges_pairs(evaluator_of(record))
         check_derived(record, "samples.parquet")
         shares = [(pl.col(one.column).cast(pl.Float64) - one.lowest) / (one.highest - one.lowest) for one in criteria]
         judged = pl.mean_horizontal(shares).alias("judge_score")  # of those that apply
-        columns = ("item_id", "group", judged, "sample_score", "passed")
+        # A verdict on two answers passes nothing, and has a score that says nothing of either.
+        nothing = (pl.lit(None, pl.Float64).alias("sample_score"), pl.lit(None, pl.Boolean).alias("passed"))
+        columns = ("item_id", "group", judged, *(nothing if is_of_pairs else ("sample_score", "passed")))
         frames = (frame.filter(pl.col("repeat") == 0).select(columns) for frame in read_frames(record.samples))
         return cls(pl.concat(frames))
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """The answers of several records, of other items each."""
+    def joined(cls, parts: Sequence[Self], *, turned: bool = False) -> Self:
+        """The answers of several records, of other items each. `turned`: what was first stood second there."""
         import polars as pl
 
-        return cls(pl.concat([one.rows for one in parts]))
+        rows = pl.concat([one.rows for one in parts])
+        return cls(rows.with_columns(1 - pl.col("judge_score")) if turned else rows)
 
 
 class _Criterion(NamedTuple):
@@ -106,12 +111,13 @@ class _Criterion(NamedTuple):
 
 
 def _criteria(record: Record) -> list[_Criterion]:
-    """The judge's criteria with the ends of their scales."""
-    compared = evaluator_of(record).compared
+    """The judge's criteria with the ends of their scales; of two answers the one that says which is better."""
+    evaluator = evaluator_of(record)
+    compared, is_of_pairs = evaluator.compared, judges_pairs(evaluator)
     found = [
         _Criterion(one.column, one.lowest, one.highest)
         for one in (() if compared is None else compared.metrics)
-        if one.kind in ("grade", "score") and one.highest is not None
+        if one.kind in ("grade", "score") and one.highest is not None and (not is_of_pairs or one.column == BETTER)
     ]
     if not found:
         spec = record.started().spec

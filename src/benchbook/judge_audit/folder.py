@@ -17,9 +17,9 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordError, UsageError
-from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.registry import is_complete
 from benchbook.judge_audit.stages import Look, look_at
-from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Names
+from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Names, variants_for
 from benchbook.record.folder import Record, is_record
 from benchbook.text import did_you_mean
 
@@ -97,11 +97,6 @@ class AuditFolder:
         return next((name for name, one in every.items() if not is_complete(one)), None)
 
 
-def is_complete(record: Record) -> bool:
-    """True for a record that came to its end and was derived."""
-    return record.manifest.is_file() and bool(evaluator_of(record).read(record).manifest.state == "complete")
-
-
 def is_audit(path: str | Path) -> bool:
     """True if the folder is an audit's."""
     return (Path(path) / PLAN).is_file()
@@ -145,14 +140,15 @@ def plan_bytes(plan: AuditPlan) -> bytes:
     return canonical_json(plan) + b"\n"
 
 
-def checked_variants(asked: tuple[str, ...]) -> tuple[str, ...]:
-    """The variants to try, in their order: those asked for with all that they are held against, or all.
+def checked_variants(asked: tuple[str, ...], *, pairs: bool) -> tuple[str, ...]:
+    """The variants to try, in their order: those asked for with all that they are held against, or all that make sense
+    for such answers.
 
     Raises: UsageError for a name that there is not.
     """
     for name in asked:
         if name not in VARIANTS:
             raise UsageError(f"variants: found {name!r}; expected some of {', '.join(VARIANTS)}")
-    chosen = {BASELINE, *(asked or VARIANTS)}
+    chosen = {BASELINE, *(asked or variants_for(pairs=pairs))}
     chosen |= {VARIANTS[name].against for name in chosen} - {ORIGINAL}
     return tuple(name for name in VARIANTS if name in chosen)

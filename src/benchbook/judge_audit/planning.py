@@ -6,12 +6,14 @@ from math import ceil, hypot, sqrt
 
 import msgspec
 
-from benchbook.judge_audit.variants import VARIANTS
+from benchbook.judge_audit.variants import VARIANTS, variants_for
 from benchbook.statistics.distributions import normal_quantile
 
 POWER = 0.9
 SD = 0.25  # of the differences, where nothing is known of the judge: as if one answer in four moved by half the scale
-N_EFFECTS = sum(one.expected == "same" for one in VARIANTS.values())  # that are adjusted for one another
+SD_OF_PAIRS = 0.5  # of verdicts on pairs: as if one in four moved by all of it
+_SAME = [name for name in variants_for(pairs=False) if VARIANTS[name].expected == "same"]
+N_EFFECTS = len(_SAME)  # that are adjusted for one another, of answers that are judged alone
 
 
 class AnswersNeeded(msgspec.Struct, frozen=True, kw_only=True):

@@ -87,8 +87,19 @@ class AuditKeywords(LimitKeywords, JudgeOfRunKeywords, total=False):
     spec: FilePath
 
 
+class PairsKeywords(LimitKeywords, JudgeOfRunKeywords, total=False):
+    """Pairs of runs as they are asked for, and how their judge is asked."""
+
+    n: int | None
+    seed: int
+    baseline: int | None
+    pairs: FilePath
+    pairs_id: str | None
+    spec: FilePath
+
+
 class AuditSittingKeywords(LimitKeywords, total=False):
-    """Settings that may change between an audit's sittings, and a function that judged, given again."""
+    """Settings that may change between sittings of an audit, or of pairs, and a function that judged, given again."""
 
     judge: Asked
     judges: Sequence[JudgeTable]

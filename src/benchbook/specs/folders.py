@@ -84,7 +84,7 @@ def load_spec(spec_id: str) -> FrozenSpec:
     return FrozenSpec(spec_id, found, files)
 
 
-def files_to_start_from(kind: SpecKind, name: str) -> dict[str, str]:
+def files_to_start_from(kind: StartedFrom, name: str) -> dict[str, str]:
     """The commented texts that a user's own spec of that name starts from, by file name."""
     folder = _FOLDER / "to_start_from" / kind
     return {
@@ -122,6 +122,7 @@ class Template:
 
 SPEC_FILE = "spec.toml"
 SpecKind = Literal["checks", "protocol", "rubric"]  # of a user's own
+StartedFrom = Literal[SpecKind, "pairs"]  # what there is to start from: a rubric for pairs, too
 _MOST_BYTES = 1 << 20  # of one file
 
 

@@ -38,7 +38,10 @@ from benchbook.statistics.paired_logit import PairedLogit, fitted
 MOST_MODELS = 1_000  # a table of all pairs, and of all items: half a gigabyte
 _METHOD = "bradley_terry_clustered_t"
 _NO_SPREAD = 1e-18  # a variance that rounding makes of nothing
-_SAME = 1e-9  # the share of a covariate, squared, that models and the covariates before it leave open
+# The least share of a covariate, squared, that models and the covariates before it may leave open: below a tenth (a
+# variance inflated tenfold, Marquardt 1970) its effect is read off the few verdicts that differ, and to hold it equal
+# would be to say how models do where they were hardly seen.
+_LEFT_OPEN = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,7 @@ class PairStrength:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CovariateEffect:
     """The log odds that a unit of a covariate adds, and the p of no effect; null, with a reason, where the models (or
-    the covariates before it) explain all of it."""
+    the covariates before it) explain nearly all of it."""
 
     name: str
     effect: Estimate
@@ -193,7 +196,7 @@ def _named(parts: list[list[int]], names: list[str]) -> tuple[tuple[str, ...], .
 
 
 def _kept(design: PairedLogit, names: list[str]) -> list[str]:
-    """The covariates that can be told apart from the models, and from those before them."""
+    """The covariates that can be told apart from the models, and from those before them (`_LEFT_OPEN`)."""
     if not names:
         return []
     n_models = design.n_models - 1
@@ -206,7 +209,7 @@ def _kept(design: PairedLogit, names: list[str]) -> list[str]:
         rest = left[one, one]
         if kept:
             rest -= left[one, kept] @ np.linalg.solve(left[np.ix_(kept, kept)], left[kept, one])
-        if rest > _SAME * own[n_models + one]:
+        if rest > _LEFT_OPEN * own[n_models + one]:
             kept.append(one)
     return [names[one] for one in kept]
 

@@ -125,8 +125,8 @@ def audit_headline(card: AuditCard) -> tuple[str, Tone]:
     return f"No bias above {card.margin:g} in what was tried", "good"
 
 
-_ASPECTS = {"retest": "time", "length": "length", "style": "form or tone", "name": "names", "reference": "references",
-            "probe": "bad answers"}  # fmt: skip
+_ASPECTS = {"retest": "time", "order": "the order", "length": "length", "style": "form or tone", "name": "names",
+            "reference": "references", "probe": "bad answers"}  # fmt: skip
 
 
 def _ruled_out(card: AuditCard, use: Use) -> str:
@@ -208,13 +208,18 @@ def uses_table(card: AuditCard) -> Table:
     return table("Uses", {"Use": "text", "May it be used so": "text"}, rows, titled=True)
 
 
+_MEAN_OF_CRITERIA = "the mean of its criteria as shares of their scales"
+
+
 def how_effects(card: AuditCard) -> str:
     """How the changes of what should change nothing are told."""
     percent = numbers.limit("rate", card.confidence)
+    of_pairs = any(one.aspect == "order" for one in card.effects)
+    score = "the share of the win that is the first answer's" if of_pairs else _MEAN_OF_CRITERIA
     return (
-        f"The judge's score is the mean of its criteria as shares of their scales, from 0 to 1. Changes are paired, "
-        f"answer by answer, against the same answers asked again; those signed by the judge against those signed by "
-        f"another. Intervals are {percent}; p is adjusted over all of these (Holm). A change within {card.margin:g}, "
+        f"The judge's score is {score}, from 0 to 1. Changes are paired, answer by answer, against the same answers "
+        "asked again; those signed by the judge against those signed by another. "
+        f"Intervals are {percent}; p is adjusted over all of these (Holm). A change within {card.margin:g}, "
         "by an interval of its own, does not matter."
     )
 

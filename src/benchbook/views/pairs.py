@@ -123,9 +123,11 @@ def pairs_notes(found: PairRanking) -> Iterator[str]:
     warnings = {warning for one in found.models for warning in (one.strength or one.rate).warnings}
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in sorted(warnings))
     for judge in found.judges:
-        reasons = {one.effect.reason for one in (judge.first, judge.length) if one is not None} - {None, found.reason}
-        for reason in sorted(map(str, reasons)):
-            yield f"What {shorten(judge.judge, _NAME)} leans to can't be told: {REASONS.get(reason, reason)}."
+        for to, one in (("the answer shown first", judge.first), ("the longer answer", judge.length)):
+            reason = None if one is None else one.effect.reason
+            if reason not in (None, found.reason):
+                why = REASONS.get(reason or "", reason)
+                yield f"Whether {shorten(judge.judge, _NAME)} leans to {to} can't be told: {why}."
 
 
 def _counted(found: PairRanking) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Verdicts on pairs from files of any form that is known, which is told by what is in them."""
+"""Verdicts on pairs from files of any form that is known, which is told by what is in them; and those asked here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from benchbook.errors import UsageError
 from benchbook.evalsets.tables import TABLE_ENDINGS
 from benchbook.exchange.pairs.alpaca_eval import read_annotations
 from benchbook.exchange.pairs.arena_hard import STRONG, read_judgments
+from benchbook.labels.pairs.asked import verdicts_asked
+from benchbook.labels.pairs.folder import is_pairs, open_pairs
 from benchbook.labels.pairs.verdicts import PairedAnswers, Place, gathered, read_table_of_pairs
 
 PairsForm = Literal["table", "alpaca_eval", "arena_hard"]
@@ -23,28 +25,32 @@ _ARENA_HARD = {"games", "model"}
 def read_pairs(
     paths: Sequence[str | Path], *, form: PairsForm | None = None, strong: int = STRONG, baseline: str | None = None
 ) -> list[PairedAnswers]:
-    """The verdicts of all files; `form` is that of each, by default what it looks like.
+    """The verdicts of all files, and of folders of runs in pairs; `form` is that of each file, by default what it looks
+    like.
 
     `strong` and `baseline` are for Arena-Hard: how much a verdict of `>>` counts, and the model that answers were held
     against where a file does not say.
 
-    Raises: InputError naming file and line, also for a verdict that comes twice; UsageError where a file can't be read.
+    Raises: InputError naming file and line, also for a verdict that comes twice; UsageError where a file can't be read,
+    or a folder is not complete; RecordError.
     """
-    return gathered(one for path in paths for one in _found_in(path, form or form_of(path), strong, baseline))
+    return gathered(one for path in paths for one in _found_in(path, form, strong, baseline))
 
 
 def _found_in(
-    path: str | Path, form: PairsForm, strong: int, baseline: str | None
+    path: str | Path, form: PairsForm | None, strong: int, baseline: str | None
 ) -> Iterator[tuple[Place, PairedAnswers]]:
-    match form:
+    if is_pairs(path):
+        return verdicts_asked(open_pairs(path))
+    match form or form_of(path):
         case "table":
             return read_table_of_pairs(path)
         case "alpaca_eval":
             return read_annotations(path)
         case "arena_hard":
             return read_judgments(path, strong=strong, baseline=baseline)
-        case _:
-            assert_never(form)
+        case unknown:
+            assert_never(unknown)
 
 
 def form_of(path: str | Path) -> PairsForm:

@@ -21,6 +21,7 @@ from benchbook.text import did_you_mean, quoted
 
 _UNIT = 10**12  # of a share: verdicts by probabilities have ten decimals
 _FIRST, _LENGTH = "first", "length"
+_SEPARATED = "separated_by_covariates"
 _COUNTS = ("n_missing", "n_both_orders", "n_changed", "n_tied", "n_both_bad", "n_strong")
 
 
@@ -171,13 +172,20 @@ class _Group:
         return {name: found[name] for name in _COUNTS}
 
     def _fitted(self, anchor: str | None) -> tuple[BradleyTerry, tuple[str, ...]]:
-        """The fit, with what it holds equal: nothing, where a covariate alone tells who won."""
-        covariates = self._covariates(self.rows)
-        fit = self._fit(self.rows, covariates, anchor)
-        if fit.reason == "separated_by_covariates":
-            return self._fit(self.rows, {}, anchor), ()
+        """The fit, with what it holds equal: a covariate that alone tells who won is left out."""
+        fit = self._of_covariates(self.rows, anchor)
         told = {name.partition(":")[0] for name in (one.name for one in fit.effects if one.effect.estimate is not None)}
         return fit, tuple(sorted(told))
+
+    def _of_covariates(self, rows: Sequence[PairRow], anchor: str | None) -> BradleyTerry:
+        """The fit with all covariates; where these tell who won, with those of one kind; or with none."""
+        covariates = self._covariates(rows)
+        for kept in ((_FIRST, _LENGTH), (_FIRST,), (_LENGTH,), ()):
+            some = {name: values for name, values in covariates.items() if name.startswith(kept)}
+            fit = self._fit(rows, some, anchor)
+            if fit.reason != _SEPARATED:
+                break
+        return fit
 
     def _fit(self, rows: Sequence[PairRow], covariates: Mapping[str, list[float]], anchor: str | None) -> BradleyTerry:
         return pair_strengths(
@@ -207,7 +215,7 @@ class _Group:
     def _leanings(self) -> Iterable[JudgeLeanings]:
         """Each judge's leanings, by its verdicts as they were given, each order by itself."""
         covariates = self._covariates(self.shown)
-        fit = self._fit(self.shown, covariates, None)
+        fit = self._of_covariates(self.shown, None)
         effects = {one.name: one for one in fit.effects}
         n = Counter(one.judge for one in self.shown)
         for judge in sorted(n):
@@ -219,7 +227,7 @@ class _Group:
 
     def _leaning(self, found: CovariateEffect | None, fit: BradleyTerry) -> Leaning:
         if found is None:
-            nothing = Basis(fit.n, fit.confidence, fit.method, fit.n_clusters).nothing(fit.reason or "no_data")
+            nothing = Basis(fit.n, fit.confidence, fit.method, fit.n_clusters).nothing(fit.reason or _SEPARATED)
             return Leaning(effect=nothing, win=nothing, p=None)
         return Leaning(effect=found.effect, win=_as_chance(found.effect), p=found.p)
 
