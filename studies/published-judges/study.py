@@ -18,7 +18,7 @@ from published_judges.figures import pictures_of
 from published_judges.page import judges_of, page_of
 from published_judges.readers import READERS
 from published_judges.readers.alpaca_eval import arena_elo
-from published_judges.readers.triviaqa import relabelled
+from published_judges.readers.summeval import experts_differ
 from published_judges.sources import HOME, read_sources
 from published_judges.summary import results
 
@@ -65,7 +65,7 @@ def study(data: Path, llmbar: Path | None) -> str:
         sources,
         judgements,
         elo=arena_elo(data / "alpaca_eval"),
-        relabelled=relabelled(data / "triviaqa"),
+        experts_differ=experts_differ(data / "summeval"),
         say=say,
     )
     say("done")

@@ -130,7 +130,9 @@ def test_the_whole_study_of_a_few_answers_that_are_made_up(monkeypatch: pytest.M
     ]
     assert [one.known for one in pairs_of(said)] == [1] * 6
     progress: list[str] = []
-    found: Any = summary.results(read_sources(), {"triviaqa": said}, elo={}, relabelled=(1, 4), say=progress.append)
+    differ = [True, False, False, False], ["article 1", "article 1", "article 2", "article 3"]
+    found: Any = summary.results(read_sources(), {"triviaqa": said}, elo={}, experts_differ=differ, say=progress.append)
+    assert (found["experts_differ"]["k"], found["experts_differ"]["n"]) == (1, 4)
     assert found["judgements"] == 600
     assert (found["wins"]["raw"]["wins"], found["wins"]["raw"]["wrong"]["k"]) == (6, 3)
     assert [(one["judge"], one["raw"]["wrong"]["k"]) for one in found["judges"]] == [("alike", 0), ("opposite", 3)]

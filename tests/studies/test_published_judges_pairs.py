@@ -11,7 +11,6 @@ import pytest
 from published_judges.elsewhere import against_elo, contested, verdicts
 from published_judges.judgement import RIGHT, WRONG, Judgement
 from published_judges.pairs import ModelPair, Told, pairs_of, told
-from published_judges.readers.triviaqa import relabelled
 from published_judges.wins import readings, wins_of
 
 
@@ -196,13 +195,3 @@ def test_wins_are_held_against_an_order_only_of_models_that_are_far_apart_in_it(
     pairs = [pair(1), pair(1, a="a", b="c"), pair(-1, a="a", b="d"), pair(1, a="a", b="unknown")]
     found = against_elo(pairs, {"a": 1000.0, "b": 900.0, "c": 1010.0, "d": 900.0})
     assert (found["models"], found["pairs"], counts(found["raw"])) == (3, 2, (1, 2))
-
-
-def test_answers_that_people_labelled_twice(tmp_path: Any) -> None:
-    head = "model,response,question,references,benchmark,GPT-4,"
-    (tmp_path / "results").mkdir()
-    first = f"{head}HumanJudgement\nm,x,q1,,,True,True\nm,y,q2,,,True,False\nm,z,q3,,,True,True\n"
-    second = f"{head}Human-Eval\nm,x,q1,,,True,False\nm,y,q2,,,True,False\nm,other,q3,,,True,False\nm,w,q4,,,,\n"
-    for name, text in (("a_V1.csv", first), ("a_V2.csv", second)):
-        (tmp_path / "results" / name).write_text(text, encoding="utf-8")
-    assert relabelled(tmp_path) == (1, 2)

@@ -14,6 +14,7 @@ from published_judges.judgement import RIGHT, WRONG, Judgement
 from published_judges.readers import READERS
 from published_judges.readers.alpaca_eval import arena_elo
 from published_judges.readers.replies import grade_at_the_end, letter, stars
+from published_judges.readers.summeval import experts_differ
 from published_judges.readers.wmt import points
 from published_judges.sources import read_sources
 
@@ -135,6 +136,12 @@ def test_summeval_grades_are_shares_of_their_scale(tmp_path: Path) -> None:
     put(tmp_path, "eval_model_generations/judge/eval_M1_generations/fluency_rts.txt", replies)
     put(tmp_path, "eval_model_generations/judge/eval_M1_generations/fluency_mcq_old.txt", replies)
     assert brief(read("summeval", tmp_path)) == [("judge rts fluency", "M1", "a1", 0.75, 0.75, "strict")]
+
+
+def test_experts_differ_where_the_first_two_do(tmp_path: Path) -> None:
+    values = lines(annotated("M1", [5, 5, 2]), annotated("M1", [5, 4, 4]))
+    put(tmp_path, "model_output_annotations/M1_outputs_annotations.jsonl", values)
+    assert experts_differ(tmp_path) == ([False] * 4 + [True] * 4, ["a1"] * 8)
 
 
 def test_summeval_turns_a_swapped_verdict_back(tmp_path: Path) -> None:

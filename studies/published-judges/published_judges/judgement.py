@@ -19,6 +19,7 @@ class Judgement:
 
     With `against`, it is the score of `model` against that other model: 1 where it is preferred, a half for a tie.
     `people` is the same by people, None where nobody was asked. A judge may be asked twice, with the answers swapped.
+    `reply` is what the source has of the judge's own words: a whole reply, a cell of a table, or nothing.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Judgement:
     reading: Reading = "given"
     against: str | None = None
     swapped: bool = False
+    reply: str = ""
 
     def __post_init__(self) -> None:
         for share in (self.score, self.people):

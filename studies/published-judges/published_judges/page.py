@@ -37,7 +37,7 @@ def _of_wins(results: Json) -> dict[str, str]:
         "wrong_by_holm": rate(raw["wrong_by_holm"]),
         "against_mean": rate(raw["against_mean"]),
         "reversed": rate(wins["reversed"]),
-        "relabelled": rate(results["relabelled"]),
+        "experts_differ": rate(results["experts_differ"]),
     }
 
 

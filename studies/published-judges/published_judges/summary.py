@@ -10,7 +10,7 @@ from published_judges.correction import LABELS, Draw, Way
 from published_judges.elsewhere import FAR_APART, against_elo, contested, verdicts
 from published_judges.judgement import Judgement
 from published_judges.pairs import LEAST_ITEMS, ModelPair, pairs_of
-from published_judges.shares import Json, share_alone
+from published_judges.shares import Json, share
 from published_judges.sources import Source
 from published_judges.wins import by_judge, judge_of, readings, readings_of, wins_of
 
@@ -27,12 +27,12 @@ def results(
     judgements: BySource,
     *,
     elo: Mapping[str, float],
-    relabelled: tuple[int, int],
+    experts_differ: tuple[Sequence[bool], Sequence[str]],
     say: Say,
 ) -> Json:
     """Everything that the page and the pictures show. `say` is told how far it is.
 
-    `elo` is of the Arena's models; `relabelled` counts TriviaQA's answers that people labelled twice otherwise, of all.
+    `elo` is of the Arena's models; `experts_differ` says so of SummEval's answers, with their articles.
     """
     pairs = {key: pairs_of(_told(key, judgements, say)) for key in judgements if sources[key].labels != "gold"}
     ranked = [pair for key in RANKED for pair in pairs.get(key, ())]
@@ -50,7 +50,7 @@ def results(
         },
         "sources": [_source(sources[key], judgements[key]) for key in judgements],
         "judgements": sum(len(of_source) for of_source in judgements.values()),
-        "relabelled": share_alone(*relabelled),
+        "experts_differ": share(*experts_differ),
         "wins": _wins(ranked),
         "by_source": {key: wins_of(pairs[key]) for key in (*RANKED, PEOPLE_JUDGE) if key in pairs},
         "judges": _judges(ranked, drawn, [one for key in RANKED for one in judgements.get(key, ())]),

@@ -5,14 +5,30 @@ The stronger model's grade is called an oracle; no person graded anything here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from published_judges.judgement import Judgement
 from published_judges.readers.files import json_lines
 
 
 def read(folder: Path) -> Iterator[Judgement]:
+    for policy, draw in draws(folder):
+        yield Judgement(
+            source="cje",
+            judge="the sample's judge",
+            model=policy,
+            item=draw["prompt_id"],
+            score=draw["judge_score"],
+            people=draw.get("oracle_label"),
+            reply=json.dumps(draw["judge_score"]),
+        )
+
+
+def draws(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each policy's answers, with the stronger model's grade where it gave one, there or in the probe."""
     sample = folder / "examples/arena_sample"
     for path in sorted(sample.glob("fresh_draws/*_responses.jsonl")):
         policy = path.stem.removesuffix("_responses")
@@ -20,11 +36,4 @@ def read(folder: Path) -> Iterator[Judgement]:
         probed = {(one["prompt_id"], one["response"]): one for one in json_lines(probe)} if probe.exists() else {}
         for draw in json_lines(path):
             graded = probed.get((draw["prompt_id"], draw["response"]), draw)
-            yield Judgement(
-                source="cje",
-                judge="the sample's judge",
-                model=policy,
-                item=draw["prompt_id"],
-                score=draw["judge_score"],
-                people=graded.get("oracle_label"),
-            )
+            yield policy, {**draw, "oracle_label": graded.get("oracle_label")}

@@ -7,6 +7,7 @@ worse here than they are elsewhere. Three detectors give a share from 0 to 1, th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,25 +20,31 @@ NO_JUDGES = {"summarizer", "raw_sample_id"}
 
 
 def read(folder: Path) -> Iterator[Judgement]:
+    for item, sample in summaries(folder):
+        people = people_of(sample["annotations"])
+        for judge, said in sample["metadata"].items():
+            if judge not in NO_JUDGES:
+                yield Judgement(
+                    source="faithbench",
+                    judge=judge,
+                    model=sample["metadata"]["summarizer"],
+                    item=item,
+                    score=None if said is None else float(said),
+                    people=people,
+                    reading="given" if said is not None else "none",
+                    reply="" if said is None else json.dumps(said),
+                )
+
+
+def summaries(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The samples, each with the name of its source's item."""
     for path in sorted(folder.glob("data_for_release/batch_*.json")):
         items: dict[str, str] = {}
         for sample in json_of(path)["samples"]:
-            item = items.setdefault(sample["source"], f"{path.stem} source {len(items) + 1}")
-            people = _people(sample["annotations"])
-            for judge, said in sample["metadata"].items():
-                if judge not in NO_JUDGES:
-                    yield Judgement(
-                        source="faithbench",
-                        judge=judge,
-                        model=sample["metadata"]["summarizer"],
-                        item=item,
-                        score=None if said is None else float(said),
-                        people=people,
-                        reading="given" if said is not None else "none",
-                    )
+            yield items.setdefault(sample["source"], f"{path.stem} source {len(items) + 1}"), sample
 
 
-def _people(annotations: list[dict[str, Any]]) -> float:
+def people_of(annotations: list[dict[str, Any]]) -> float:
     """1 where nobody marked anything that is not true."""
     marks = [mark for one in annotations for mark in one["label"]]
     return float(not any(mark.startswith(NOT_TRUE) for mark in marks))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from published_judges.judgement import Judgement, Reading
 from published_judges.readers.files import json_lines
@@ -36,12 +37,17 @@ def read(folder: Path) -> Iterator[Judgement]:
 
 def _people(folder: Path) -> People:
     found = {}
-    for path in sorted(folder.glob("model_output_annotations/*.jsonl")):
-        for line in json_lines(path):
-            for side in SIDES:
-                grades = [float(one[side]) for one in line["expert_annotations"]]
-                found[line["model_id"], line["id"], side] = sum(grades) / len(grades)
+    for line in annotated(folder):
+        for side in SIDES:
+            grades = [float(one[side]) for one in line["expert_annotations"]]
+            found[line["model_id"], line["id"], side] = sum(grades) / len(grades)
     return found
+
+
+def annotated(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """The summaries, each with its article and what the experts gave it."""
+    for path in sorted(folder.glob("model_output_annotations/*.jsonl")):
+        yield from json_lines(path)
 
 
 def _graded(path: Path, side: str, way: str, people: People) -> Iterator[Judgement]:
@@ -61,6 +67,7 @@ def _graded(path: Path, side: str, way: str, people: People) -> Iterator[Judgeme
             score=None if grade is None else (grade - 1) / 4,
             people=None if expert is None else (expert - 1) / 4,
             reading=reading,
+            reply=line["resp"],
         )
 
 
@@ -93,4 +100,11 @@ def _compared(path: Path, people: People) -> Iterator[Judgement]:
             people=None if difference is None else 0.5 + difference / 8,
             reading=reading,
             swapped=swapped,
+            reply=line["resp"],
         )
+
+
+def experts_differ(folder: Path) -> tuple[list[bool], list[str]]:
+    """Of each summary and side whether the first two experts gave it other grades, and the article that it is of."""
+    two = [(line, side, line["expert_annotations"][:2]) for line in annotated(folder) for side in SIDES]
+    return [first[side] != second[side] for _, side, (first, second) in two], [line["id"] for line, _, _ in two]

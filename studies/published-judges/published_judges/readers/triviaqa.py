@@ -2,13 +2,14 @@
 
 A row an answer, a column a judge: `True`, `False`, or nothing where its reply could not be read. Two of the judges are
 no models: EM asks for the very answer, Contains that it stands in the text. Both files are of their own, with other
-prompts and other labels, so their judges are told apart.
+prompts and other labels, so their judges are told apart. Answers are in neither: the column `response` has the prompt.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from published_judges.judgement import Judgement
@@ -18,14 +19,44 @@ NO_JUDGES = {"model", "response", "question", "references", "benchmark", "HumanJ
              "Human-Eval_Confidence"}  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A row: an answer that people judged, and what the judges said of it, by their names."""
+
+    version: str
+    item: str
+    model: str
+    question: str
+    references: str
+    people: float
+    said: Mapping[str, str]
+
+
 def read(folder: Path) -> Iterator[Judgement]:
+    for one in answered(folder):
+        for judge, said in one.said.items():
+            score = SHARES.get(said)
+            yield Judgement(
+                source="triviaqa",
+                judge=f"{one.version} {judge}",
+                model=one.model,
+                item=one.item,
+                score=score,
+                people=one.people,
+                reading="given" if score is not None else "none",
+                reply=said,
+            )
+
+
+def answered(folder: Path) -> Iterator[AnsweredQuestion]:
+    """The answers of both files that people judged, each model's first to a question."""
     for path in sorted(folder.glob("results/*.csv")):
         version = path.stem.rpartition("_")[2]
         with path.open(encoding="utf-8", newline="") as file:
             yield from _rows(csv.DictReader(file), version)
 
 
-def _rows(rows: csv.DictReader[str], version: str) -> Iterator[Judgement]:
+def _rows(rows: csv.DictReader[str], version: str) -> Iterator[AnsweredQuestion]:
     items: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
     judges = [name for name in rows.fieldnames or () if name not in NO_JUDGES]
@@ -35,30 +66,12 @@ def _rows(rows: csv.DictReader[str], version: str) -> Iterator[Judgement]:
         if people is None or (row["model"], item) in seen:  # nobody judged it; or a model answered twice
             continue
         seen.add((row["model"], item))
-        for judge in judges:
-            score = SHARES.get(row[judge])
-            yield Judgement(
-                source="triviaqa",
-                judge=f"{version} {judge}",
-                model=row["model"],
-                item=item,
-                score=score,
-                people=people,
-                reading="given" if score is not None else "none",
-            )
-
-
-def relabelled(folder: Path) -> tuple[int, int]:
-    """Of the answers that both files have, how many have another label in the second; and how many there are."""
-    labels: list[dict[tuple[str, str, str], str]] = []
-    for path in sorted(folder.glob("results/*.csv")):
-        of_file: dict[tuple[str, str, str], str] = {}
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                people = row.get("HumanJudgement") or row.get("Human-Eval") or ""
-                if people in SHARES:
-                    of_file.setdefault((row["question"], row["model"], row["response"]), people)
-        labels.append(of_file)
-    first, second = labels
-    shared = first.keys() & second.keys()
-    return sum(first[one] != second[one] for one in shared), len(shared)
+        yield AnsweredQuestion(
+            version=version,
+            item=item,
+            model=row["model"],
+            question=row["question"],
+            references=row["references"],
+            people=people,
+            said={judge: row[judge] for judge in judges},
+        )
