@@ -1,7 +1,7 @@
 """From the fetched files to results.json, the page and its pictures.
 
     python study.py DATA [--llmbar FOLDER]    DATA as fetch.py writes it; FOLDER as docs/examples/llmbar.py takes it
-    python study.py --again                   the page and its pictures alone, from results.json
+    python study.py --again                   the page and its pictures alone, from results.json and records.json
 
 About six minutes of a core that is free. Nothing of the data is written: figures alone.
 """
@@ -23,6 +23,7 @@ from published_judges.sources import HOME, read_sources
 from published_judges.summary import results
 
 RESULTS = HOME / "results.json"
+RECORDS = HOME / "records.json"
 DOCS = HOME.parent.parent / "docs"
 
 
@@ -30,14 +31,14 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     asked.add_argument("data", type=Path, nargs="?", help="the folder that fetch.py wrote")
     asked.add_argument("--llmbar", type=Path, help="the folder with LLMBar's judgements.csv")
-    asked.add_argument("--again", action="store_true", help="write the page and its pictures from results.json")
+    asked.add_argument("--again", action="store_true", help="write the page and its pictures alone")
     given = asked.parse_args()
     if given.again is (given.data is not None):
         asked.error("give either DATA or --again")
     if given.data is not None:
         RESULTS.write_text(study(given.data, given.llmbar), encoding="utf-8")
-    found = json.loads(RESULTS.read_text(encoding="utf-8"))
-    (DOCS / "explanation/published-judges.md").write_text(page_of(found), encoding="utf-8")
+    found, records = (json.loads(file.read_text(encoding="utf-8")) for file in (RESULTS, RECORDS))
+    (DOCS / "explanation/published-judges.md").write_text(page_of(found, records), encoding="utf-8")
     (HOME / "judges.md").write_text(judges_of(found), encoding="utf-8")
     for name, picture in pictures_of(found).items():
         (DOCS / "pictures" / name).write_text(picture, encoding="utf-8")

@@ -20,6 +20,7 @@ from published_judges.words import cell, percent, rate, rate_in_table
 from support import ROOT, shared_data
 
 RESULTS: Any = json.loads((HOME / "results.json").read_text(encoding="utf-8"))
+RECORDS: Any = json.loads((HOME / "records.json").read_text(encoding="utf-8"))
 DOCS = ROOT / "docs"
 
 
@@ -47,7 +48,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def test_the_page_says_what_the_results_say() -> None:
-    assert (DOCS / "explanation/published-judges.md").read_text(encoding="utf-8") == page_of(RESULTS)
+    assert (DOCS / "explanation/published-judges.md").read_text(encoding="utf-8") == page_of(RESULTS, RECORDS)
 
 
 def test_the_list_of_judges_says_what_the_results_say() -> None:
@@ -67,15 +68,15 @@ def test_each_picture_is_on_the_page_and_has_words_for_who_does_not_see_it(name:
     assert {child.tag.removeprefix(svg) for child in root.iter()} <= plain
     assert root.findtext(f"{svg}title")
     assert root.findtext(f"{svg}desc")
-    assert f"](../pictures/{name})" in page_of(RESULTS)
+    assert f"](../pictures/{name})" in page_of(RESULTS, RECORDS)
 
 
 def test_a_figure_that_changes_changes_the_page() -> None:
     """None of the figures of the summary is typed into the template."""
     changed = deepcopy(RESULTS)
     changed["wins"]["raw"]["wrong"] |= {"k": 67, "share": 67 / 1684}
-    assert "67 of 1,684" not in page_of(RESULTS)
-    assert page_of(changed).count("67 of 1,684") == 2  # in the answer, and in the table
+    assert "67 of 1,684" not in page_of(RESULTS, RECORDS)
+    assert page_of(changed, RECORDS).count("67 of 1,684") == 2  # in the answer, and in the table
     assert set(re.findall(r"\d[\d,.]*\d %", (HOME / "page.template.md").read_text(encoding="utf-8"))) == {"95 %"}
 
 
@@ -124,7 +125,20 @@ def test_drawings_are_as_many_as_are_said() -> None:
 
 def test_no_text_of_a_source_is_in_the_results() -> None:
     """Names of judges and sources alone: none is as long as a sentence of a reply."""
-    assert max(len(text) for text in texts_in(RESULTS)) <= 100
+    assert max(len(text) for found in (RESULTS, RECORDS) for text in texts_in(found)) <= 100
+
+
+def test_records_verify_and_say_what_the_study_says() -> None:
+    for key, found in RECORDS["sets"].items():
+        assert found["verified"] == found["as_in_the_study"] == found["records"] > 0, key
+        assert found["labels_verified"] == found["label_folders"], key
+        pairs = found["pairs"]
+        assert pairs["n"] == pairs["means"] == pairs["judged"] == pairs["all_labels"] == pairs["few_labels"], key
+        assert pairs["others"] == [], key
+    judgements = {one["key"]: one["judgements"] for one in RESULTS["sources"]}
+    of_triviaqa = [found["samples"] for key, found in RECORDS["sets"].items() if key.startswith("triviaqa")]
+    assert sum(of_triviaqa) == judgements["triviaqa"]
+    assert RECORDS["sets"]["cje"]["samples"] == judgements["cje"]
 
 
 def test_sources_are_those_that_are_fetched() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from published_judges.families import families_of
@@ -16,11 +16,12 @@ Json = Mapping[str, Any]
 _LABELLED = {"people": "people's", "gold": "one is right", "model": "a stronger model's", "none": "none"}
 
 
-def page_of(results: Json) -> str:
-    """The page: the template, with every figure in its place."""
+def page_of(results: Json, records: Json) -> str:
+    """The page: the template, with every figure in its place. `records` is what records.json has."""
     template = (HOME / "page.template.md").read_text(encoding="utf-8")
     parts = (_of_wins, _of_labels, _of_intervals, _of_replies, _elsewhere, _tables)
-    return filled(template, {name: words for part in parts for name, words in part(results).items()})
+    figures = {name: words for part in parts for name, words in part(results).items()}
+    return filled(template, figures | _of_records(records))
 
 
 def _of_wins(results: Json) -> dict[str, str]:
@@ -64,6 +65,23 @@ def _narrower(ratio: Json) -> str:
     """`7.4 % narrower (7.1 to 7.6; n = 9,985)` than by the labels alone."""
     low, high = (100 * (1 - ratio[end]) for end in ("high", "low"))
     return f"{100 * (1 - ratio['mean']):.1f} % narrower ({low:.1f} to {high:.1f}; n = {ratio['n']:,})"
+
+
+def _of_records(records: Json) -> dict[str, str]:
+    sets = list(records["sets"].values())
+    pairs = [one["pairs"] for one in sets]
+
+    def whole(name: str, of: Sequence[Json] = sets) -> str:
+        return f"{sum(one[name] for one in of):,}"
+
+    return {
+        **{name: whole(name) for name in ("records", "samples", "label_folders", "labels", "verified")},
+        **{name: whole(name) for name in ("labels_verified", "as_in_the_study", "no_score", "moved")},
+        **{f"pairs_{name}": whole(name, pairs) for name in ("judged", "all_labels", "few_labels", "alike")},
+        "pairs": whole("n", pairs),
+        "pairs_apart": f"{max(one['apart_at_most'] for one in pairs):.4f}",
+        "few": f"{records['few_labels']}",
+    }
 
 
 def _of_intervals(results: Json) -> dict[str, str]:
