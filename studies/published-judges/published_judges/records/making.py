@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import benchbook as bb
 from published_judges.judgement import Judgement
@@ -25,7 +25,7 @@ class MadeRecord:
     judge: str
     model: str
     judgements: Mapping[str, Judgement]
-    run: Any
+    run: bb.RubricRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class MadeSet:
 
     published: PublishedSet
     records: Sequence[MadeRecord]
-    labels: Mapping[str, Any]
+    labels: Mapping[str, bb.Labels]
 
 
 def make(published: PublishedSet, version: str, folder: Path) -> MadeSet:
@@ -74,12 +74,12 @@ def _records(published: PublishedSet, version: str, folder: Path) -> Iterator[Ma
         yield MadeRecord(judge, model, judgements, _to_its_end(run))
 
 
-def _to_its_end(run: Any) -> Any:
+def _to_its_end(run: bb.RubricRun) -> bb.RubricRun:
     """The run, gone on with until it is complete: ten replies in a row that can't be read stop it, as they should where
     a judge is asked. Raises: ValueError where it comes no further."""
     while run.stopped:
         before = run.verify().n_facts
-        run = bb.resume(run)
+        run = cast("bb.RubricRun", bb.resume(run))
         if run.stopped and run.verify().n_facts <= before + 2:  # of its beginning and its end alone
             raise ValueError(f"{run.path}: {run.stopped}")
     return run
@@ -101,14 +101,14 @@ def _some(judgements: Mapping[str, Judgement], published: PublishedSet, path: Pa
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _labels(published: PublishedSet, model: str, records: Sequence[MadeRecord], folder: Path) -> Any:
+def _labels(published: PublishedSet, model: str, records: Sequence[MadeRecord], folder: Path) -> bb.Labels:
     """People's labels of a model's answers, drawn from the record in which most of them have a score."""
     of_model = [one for one in records if one.model == model]
     fullest = max(of_model, key=lambda one: one.run.aggregates.aggregates.n_scored)
     return labelled(published, fullest, folder / "runs" / plain(f"labels-{published.key}-{model}"))
 
 
-def labelled(published: PublishedSet, record: MadeRecord, out: Path, only: Collection[str] | None = None) -> Any:
+def labelled(published: PublishedSet, record: MadeRecord, out: Path, only: Collection[str] | None = None) -> bb.Labels:
     """Labels of all answers of a record that have a score, or of those to `only` these items: what people gave them."""
     labels = bb.label(record.run, n=record.run.aggregates.aggregates.n_scored, out=out)
     given = published.labels[record.model]
