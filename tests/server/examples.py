@@ -114,6 +114,8 @@ ASKS = (
     Ask("getEvaluation", {"sample": 0, "run": "experiment"}),
     Ask("listAudits"),
     Ask("getAudit", {"audit": "tried"}),
+    Ask("listPairs"),
+    Ask("getPairs", {"pairs": "compared"}),
     Ask("getJudgeCard", {"run_id": "rubric"}),
     Ask("createBook", {}, {"run": "rubric", "book": BOOK, "n": 4}),
     Ask("listBooks"),

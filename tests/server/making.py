@@ -14,6 +14,8 @@ import running
 from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import start_run
+from benchbook.exchange.asking_pairs import PairsAsked, prepared_pairs
+from benchbook.exchange.asking_pairs import go_on as go_on_with_pairs
 from benchbook.exchange.auditing_judges import AuditAsked, go_on, prepared_audit
 from benchbook.record.folder import Record
 from benchbook.server.app import App
@@ -37,7 +39,7 @@ LOG = [{"step": step, "loss": 2.0 / (step + 1) if step != 5 else float("nan"), "
 def make_records(folder: Path) -> Path:
     """runs/: a, b and c over one set (c with hostile texts, a with training metrics), dry, other (another set), rubric
     and rubric2, live (a run that goes on), experiment (two judges), and broken, whose table was changed; audits/tried,
-    of rubric's judge, and audits/begun, which is not complete.
+    of rubric's judge, and audits/begun, which is not complete; pairs/compared of rubric and rubric2, and pairs/begun.
     """
     lines = [json.dumps(row) for row in LOG]
     (folder / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -53,6 +55,7 @@ def make_records(folder: Path) -> Path:
         for run_id in ("rubric", "rubric2"):
             running.run(folder, server, 4, run_id=run_id)
         _audit(folder)
+    _pairs(folder)
     make_set(folder)
     with scripted(_judge) as server:
         judges = [{"model": f"openai/{name}@2026-01-01", "base_url": server.base_url} for name in ("j", "k")]
@@ -75,6 +78,20 @@ def _audit(folder: Path) -> None:
         audit = prepared_audit(record, {}, asked).begin()
         if audit_id == "tried":
             run_async(go_on(audit))
+
+
+def _pairs(folder: Path) -> None:
+    """The answers of `rubric` and `rubric2`, by a judge that takes what it sees first; of `begun` nobody was asked."""
+    script = folder / "referee.json"
+    verdict = {"better_score": "first", "usable_score": "yes", "rationale": "so"}
+    script.write_text(json.dumps({"replies": [{"text": json.dumps(verdict)}]}), "utf-8")
+    records = [Record(folder / "runs" / name) for name in ("rubric", "rubric2")]
+    judge = {"judge": "scripted/referee@1", "judge_path": str(script)}
+    for pairs_id in ("compared", "begun"):
+        asked = PairsAsked(pairs=str(folder / "pairs"), pairs_id=pairs_id)
+        pairs = prepared_pairs(records, judge, asked).begin()
+        if pairs_id == "compared":
+            run_async(go_on_with_pairs(pairs))
 
 
 def _judge(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
@@ -145,6 +162,7 @@ def api_over(runs: Path, catalog: str, **more: Any) -> Api:
 
 def copied(records: Path, folder: Path) -> Path:
     """The records, for a test that writes, with what lies beside them."""
-    if (audits := records.parent / "audits").exists():
-        shutil.copytree(audits, folder / "audits", dirs_exist_ok=True)
+    for name in ("audits", "pairs"):
+        if (beside := records.parent / name).exists():
+            shutil.copytree(beside, folder / name, dirs_exist_ok=True)
     return shutil.copytree(records, folder / "runs", dirs_exist_ok=True)

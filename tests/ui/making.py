@@ -13,6 +13,8 @@ from benchbook.ask.work import run_async
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
 from benchbook.evaluators.settings import ScoreConfig
+from benchbook.exchange.asking_pairs import PairsAsked, prepared_pairs
+from benchbook.exchange.asking_pairs import go_on as go_on_with_pairs
 from benchbook.exchange.auditing_judges import AuditAsked, go_on, prepared_audit
 from benchbook.labels.labels import LabelBook, give_labels
 from benchbook.labels.sheet import sample_labels
@@ -57,7 +59,8 @@ def make_records(folder: Path) -> None:
     """In `folder`/runs: `base`, `tuned` and `third`; `many-a` and `many-b`; `judged`, with `labels` that nobody gave
     and those of `people`; `panel`; `own`, of another rubric, with `own-labels`; `talked`, of one that asks for all
     there is; `experiment`, and `shop` by a protocol of its own; `scored`, by a function; `refused` and
-    `judge-refused`, which servers stopped. In `folder`/audits `tried`, of the judge of `judged`.
+    `judge-refused`, which servers stopped. In `folder`/audits `tried`, of the judge of `judged`; in `folder`/pairs
+    `compared`, of base, tuned and third.
     """
     items = [
         {
@@ -74,6 +77,7 @@ def make_records(folder: Path) -> None:
     judged = judged_run(folder, [(2, 2), (2, 1), (0, 0), (1, 2), None, (2, 2)], run_id="judged")
     asked = AuditAsked(variants=("longer", "hedged"), audits=str(folder / "audits"), audit_id="tried")
     run_async(go_on(prepared_audit(judged, {}, asked).begin()))
+    _pairs(folder)
     sample_labels(judged, folder / "runs" / "labels", n=2, stratify=(), seed=1)
     _disputed(sample_labels(judged, folder / "runs" / "people", n=4, stratify=(), seed=1))
     _panel(folder)
@@ -88,6 +92,21 @@ def make_records(folder: Path) -> None:
     scored(folder, run_id="scored")
     _refused(folder)
     _many(folder)
+
+
+def _pairs(folder: Path) -> None:
+    """In `folder`/pairs `compared`: the answers of three runs, by a judge of its own mind, whose words are hostile."""
+    by_digit = {0: "neither", 1: "second", 2: "second", 3: "second", 4: "first"}
+    replies = [{"contains": f"{digit} + 1?", "text": _better(one)} for digit, one in by_digit.items()]
+    script = _lines(folder / "referee.json", [{"replies": [*replies, {"text": _better("first")}]}])
+    records = [Record(folder / "runs" / name) for name in ("base", "tuned", "third")]
+    settings = {"judge": f"scripted/{'long-' * 8}referee@1", "judge_path": str(script)}
+    asked = PairsAsked(n=20, pairs=str(folder / "pairs"), pairs_id="compared")
+    run_async(go_on_with_pairs(prepared_pairs(records, settings, asked).begin()))
+
+
+def _better(better: str) -> str:
+    return json.dumps({"better_score": better, "usable_score": "no", "rationale": HOSTILE[1]})
 
 
 def _disputed(book: LabelBook) -> None:

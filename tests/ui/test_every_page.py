@@ -33,6 +33,8 @@ PAGES = {
     "judges": ("/judges?run=experiment&evaluation=9&at=9", ".item-panel .model-text"),
     "judges by their own protocol": ("/judges?run=shop&evaluation=0&at=0", ".item-panel .model-text"),
     "audits": ("/audits", "text=tried"),
+    "pairs": ("/pairs", "text=compared"),
+    "runs in pairs": ("/pairs?pairs=compared", "text=Rankings go by"),
     "an audit": ("/audits?audit=tried", "text=What should change nothing"),
     "label": ("/label", "text=Settle"),
     "queue": ("/label?labels=labels&labeller=ann", "text=Answer to label"),

@@ -29,6 +29,7 @@ const PLACES: readonly Place[] = [
   { pattern: /^\/compare$/, title: "Compare", page: page(() => import("./pages/compare/compare-page")) },
   { pattern: /^\/judges$/, title: "Judges", page: page(() => import("./pages/judges/judges-page")) },
   ...(SITE ? [] : [{ pattern: /^\/audits$/, title: "Audits", page: page(() => import("./pages/audits/audits-page")) }]),
+  ...(SITE ? [] : [{ pattern: /^\/pairs$/, title: "Runs in pairs", page: page(() => import("./pages/pairs/pairs-page")) }]),
   { pattern: /^\/label$/, title: "Label", page: page(() => import("./pages/label/label-page")) },
   { pattern: /^\/leaderboard$/, title: "Leaderboard", page: page(() => import("./pages/leaderboard/leaderboard-page")) },
   { pattern: /^\/start$/, title: "Start a run", page: page(() => import("./pages/start/start-page")) },

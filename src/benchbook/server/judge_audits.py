@@ -14,7 +14,7 @@ from benchbook.judge_audit.folder import AUDITS, audits_in, is_audit, open_audit
 from benchbook.judge_audit.holding import JudgeCardFound, card_found, has_judge, stored_card
 from benchbook.judge_audit.variants import Aspect
 from benchbook.record.folder import RUN_ID
-from benchbook.server.operations import Request
+from benchbook.server.operations import Request, file_stamp
 from benchbook.server.problems import ProblemError
 from benchbook.server.services import Services
 from benchbook.text import shorten
@@ -102,7 +102,7 @@ def get_audit(call: Request) -> AuditAnswer:
     audit = open_audit(path)
     if (lacking := audit.lacking()) is not None:
         raise ProblemError(HTTPStatus.CONFLICT, f"audit {name!r} is not complete: {lacking} is not")
-    call.is_of(*(_stamp(one.manifest) for one in audit.asked()), _stamp(audit.source.manifest))
+    call.is_of(*(file_stamp(one.manifest) for one in audit.asked()), file_stamp(audit.source.manifest))
     return call.services.kept.get(("audit", name, call.etag), lambda: _answer(path, name), lambda _: _ABOUT_BYTES)
 
 
@@ -128,11 +128,3 @@ def get_judge_card(call: Request) -> JudgeCardAnswer:
 
 def _folder(services: Services) -> Path:
     return services.settings.runs.parent / AUDITS
-
-
-def _stamp(manifest: Path) -> str:
-    try:
-        found = manifest.stat()
-    except OSError:
-        return "none"
-    return f"{found.st_mtime_ns}-{found.st_size}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
+from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 from urllib.parse import unquote_to_bytes
 
@@ -104,6 +105,15 @@ class Request:
             if form in known:
                 self.etag = form
                 raise NotModified
+
+
+def file_stamp(path: Path) -> str:
+    """A name for the state that a file is in, for `Request.is_of`: by its time and its size."""
+    try:
+        found = path.stat()
+    except OSError:
+        return "none"
+    return f"{found.st_mtime_ns}-{found.st_size}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

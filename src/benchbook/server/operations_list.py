@@ -18,6 +18,7 @@ from benchbook.server import (
     item_summary,
     item_types,
     judge_audits,
+    judge_pairs,
     judging,
     judging_types,
     labelling,
@@ -163,6 +164,17 @@ OPERATIONS: tuple[Operation, ...] = (
         method="GET", path=f"{API}/runs/{{run_id}}/judge-card", name="getJudgeCard",
         summary="Whether a run's judge has an audit card that holds.",
         handler=judge_audits.get_judge_card, answers=(judge_audits.JudgeCardAnswer,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{API}/pairs", name="listPairs",
+        summary="Runs that a judge compared in pairs, the latest first.",
+        handler=judge_pairs.list_pairs, answers=(judge_pairs.PairsList,), tag="judges",
+    ),
+    Operation(
+        method="GET", path=f"{API}/pairs/{{pairs}}", name="getPairs",
+        summary="How models rank by a judge's verdicts on pairs of their answers, and what it leans to.",
+        handler=judge_pairs.get_pairs, query=questions.PairsAsked, answers=(judge_pairs.PairsAnswer,), heavy=True,
+        tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(

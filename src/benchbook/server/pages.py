@@ -53,7 +53,7 @@ _HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.\w+")
 _ADDRESS = re.compile(rb'((?:src|href)=")/')
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 # How the page calls its own addresses (ui/src/app.tsx): a reload of one gives the page again.
-_PAGE = re.compile(rb"/(?:(?:runs|compare|judges|audits|label|leaderboard|login|start)/?|runs/[^/]+)?")
+_PAGE = re.compile(rb"/(?:(?:runs|compare|judges|audits|pairs|label|leaderboard|login|start)/?|runs/[^/]+)?")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from benchbook.comparison.leaderboard import HistoryName
 from benchbook.comparison.measures import SCORE
 from benchbook.comparison.pairing import ItemClass
 from benchbook.evaluators.settings import SCORE_SPEC
+from benchbook.labels.pairs.verdicts import Swap
 from benchbook.record.marks import MOST_TAGS, MarksChange, Tag
 from benchbook.record.standing import RunState
 
@@ -263,6 +264,12 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
 
 
 # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class PairsAsked(_Question, frozen=True, kw_only=True):
+    """How verdicts of both orders count: a win that survives, else a tie; or each order half."""
+
+    swap: Swap = "tie"
 
 
 class EvaluationsAsked(_Question, frozen=True, kw_only=True):

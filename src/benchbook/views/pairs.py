@@ -12,6 +12,7 @@ from benchbook.statistics.ground import REASONS, WARNINGS
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import numbers
 from benchbook.views.terminal import table_lines
+from benchbook.views.words import listed
 
 _NAME = 60  # characters of a model's or a judge's name
 _WIDTH = 160
@@ -112,8 +113,23 @@ def _strength(found: Estimate) -> str | None:
 # ── in words ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def first_place(found: PairRanking) -> str | None:
+    """A sentence on who is ahead of all others; None where ranks can't be told."""
+    ahead = [shorten(one.model, _NAME) for one in found.models if one.rank_low == 1]
+    if not ahead:
+        return None
+    sure = numbers.limit("rate", found.confidence)
+    if len(ahead) == 1:
+        return f"{ahead[0]} is ahead of all others ({sure} sure)."
+    more = f" and {len(ahead) - _NAMED:,} more" if len(ahead) > _NAMED else ""
+    names = ", ".join(ahead[:_NAMED]) if more else listed(ahead)
+    return f"Who is ahead can't be told of {names}{more} ({sure} sure)."
+
+
 def pairs_notes(found: PairRanking) -> Iterator[str]:
-    """How verdicts were counted, what strengths hold equal, and why something is missing."""
+    """Who is ahead, how verdicts were counted, what strengths hold equal, and why something is missing."""
+    if (first := first_place(found)) is not None:
+        yield first
     yield from _counted(found)
     yield from _missing(found)
     if found.reason is not None:

@@ -1418,7 +1418,7 @@ export interface JudgeCost {
  */
 export interface JudgeEffect {
   variant: string;
-  aspect: "length" | "name" | "probe" | "reference" | "retest" | "style";
+  aspect: "length" | "name" | "order" | "probe" | "reference" | "retest" | "style";
   expected: "lower" | "same";
   title: string;
   sentence: string;
@@ -1432,6 +1432,17 @@ export interface JudgeEffect {
   verdict: "biased" | "missed" | "none" | "not_told" | "noticed" | "slight";
   passed: BeforeAfter | null;
   sample_score: BeforeAfter | null;
+}
+
+/**
+ * A judge's leaning to the answer shown first, and to one that is `PairRanking.longer` times as long as the other;
+ * None where no order, or not every length, is known.
+ */
+export interface JudgeLeanings {
+  judge: string;
+  n: number;
+  first: Leaning | null;
+  length: Leaning | null;
 }
 
 /** The results and tokens of one judge's calls. Tokens are null where no reply reported them. */
@@ -1689,6 +1700,16 @@ export interface LeagueRules {
   failed_probe_share_at_most: number | null;
 }
 
+/**
+ * A leaning of a judge, all else the same: `effect` in log odds, `win` as the chance between equals to be
+ * preferred with it. Null, with a reason, where it can't be told.
+ */
+export interface Leaning {
+  effect: Estimate;
+  win: Estimate;
+  p: number | null;
+}
+
 /** Where every planned sample went. The parts add up: attempted = scored + unscored; scored holds no_answer. */
 export interface Ledger {
   n_planned: number;
@@ -1715,6 +1736,17 @@ export interface ListedAudit {
   headline: string;
   tone: "bad" | "doubt" | "good" | "none";
   uses: Record<string, "no" | "not_told" | "yes">;
+}
+
+/**
+ * Runs that are compared in pairs, under the names that they have in rankings; `lacks` names the first record that
+ * is not complete.
+ */
+export interface ListedPairs {
+  pairs: string;
+  runs: Record<string, string>;
+  baseline: string | null;
+  lacks: string | null;
 }
 
 export interface Live {
@@ -1937,6 +1969,53 @@ export interface Pair {
 }
 
 /**
+ * The models of a set of verdicts, the strongest first; by their rates alone where strengths can't be told.
+ *
+ * `reason` and `parts` say why, as in `statistics.BradleyTerry`. `held_equal` are the covariates of the fit: strengths
+ * are those at an equal chance to be shown first, and of answers of one length.
+ */
+export interface PairRanking {
+  judge: string | null;
+  swap: "half" | "tie";
+  anchor: string | null;
+  confidence: number;
+  n_pairs: number;
+  n_items: number;
+  n_missing: number;
+  n_both_orders: number;
+  n_changed: number;
+  n_tied: number;
+  n_both_bad: number;
+  n_strong: number;
+  strong: number;
+  n_itself: number;
+  n_without_length: number;
+  longer: number | null;
+  held_equal: string[];
+  models: PairedModel[];
+  judges: JudgeLeanings[];
+  reason: string | null;
+  parts: string[][];
+  covariance: number[][];
+}
+
+/**
+ * A model by its verdicts. `rate` is the share of them that it won, whoever it met; ties are half a win.
+ *
+ * `strength` and `win` are those of the fit (`statistics.pair_strengths`), None without one, and so are the ranks.
+ */
+export interface PairedModel {
+  model: string;
+  n: number;
+  rate: Estimate;
+  strength: Estimate | null;
+  win: Estimate | null;
+  rank: number | null;
+  rank_low: number | null;
+  rank_high: number | null;
+}
+
+/**
  * The run that this one is held against, and what was shown of that; nulls where nothing was.
  *
  * The counts are of the items that showed it: higher here, lower, alike, and those of which that is not known.
@@ -1949,6 +2028,19 @@ export interface PairedStop {
   n_lost: number | null;
   n_same: number | null;
   n_open: number | null;
+}
+
+/** Rankings by the verdicts of both orders, of each judge one where there are several; and the same in words. */
+export interface PairsAnswer {
+  pairs: string;
+  runs: Record<string, string>;
+  rankings: PairRanking[];
+  words: RankingWords[];
+}
+
+/** By name, the latest first. */
+export interface PairsList {
+  pairs: ListedPairs[];
 }
 
 /** The analysis of a panel. `splits` is ranked: first what a person should look at first. */
@@ -2177,6 +2269,18 @@ export interface RankMetric {
   highest: number;
   higher_is_better: boolean;
   title: string;
+}
+
+/**
+ * One ranking in words, and as data of pictures: the models' chances to win, and what the judges lean to.
+ *
+ * `headline` says who is ahead, as far as that can be told.
+ */
+export interface RankingWords {
+  headline: string;
+  pictures: Spans[];
+  tables: TableWords[];
+  notes: string[];
 }
 
 /** `last_look_s`: seconds since the folder of records was last looked through. */
@@ -2853,7 +2957,7 @@ export interface Unscoreds {
 
 /** One use of the judge, and whether what was tried allows it: `by` are the variants that decide it. */
 export interface Use {
-  aspect: "length" | "name" | "probe" | "reference" | "retest" | "style";
+  aspect: "length" | "name" | "order" | "probe" | "reference" | "retest" | "style";
   words: string;
   allowed: "no" | "not_told" | "yes";
   by: Record<string, "biased" | "missed" | "none" | "not_told" | "noticed" | "slight">;
@@ -2984,6 +3088,8 @@ export interface Gets {
   "/audits": { takes: never; answers: AuditList };
   "/audits/{audit}": { takes: never; answers: AuditAnswer };
   "/runs/{run_id}/judge-card": { takes: never; answers: JudgeCardAnswer };
+  "/pairs": { takes: never; answers: PairsList };
+  "/pairs/{pairs}": { takes: "swap"; answers: PairsAnswer };
   "/labels": { takes: never; answers: BookList };
   "/labels/{book}": { takes: never; answers: Book };
   "/labels/{book}/next": { takes: "labeller" | "adjudicate" | "sample" | "field"; answers: LabelStep };

@@ -11,6 +11,7 @@ Rankings are no files: they follow from the records.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,17 @@ def pairs_named(name: str, folder: str | Path) -> PairsFolder:
     for path in (Path(name), Path(folder) / name):
         if is_pairs(path):
             return open_pairs(path)
-    near = did_you_mean(name, (one.name for one in sorted(Path(folder).glob("*")) if is_pairs(one)))
+    near = did_you_mean(name, (one.path.name for one in pairs_in(folder)))
     raise UsageError(f"{name}: no runs in pairs, here or in {folder}/{near}")
+
+
+def pairs_in(folder: str | Path) -> list[PairsFolder]:
+    """The runs in pairs in a folder, by their names; those that can't be read are passed over."""
+    found = []
+    for path in sorted(Path(folder).glob(f"[!.]*/{PLAN}")):
+        with suppress(UsageError, RecordError):
+            found.append(open_pairs(path.parent))
+    return found
 
 
 def plan_bytes(plan: PairsPlan) -> bytes:

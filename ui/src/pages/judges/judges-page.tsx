@@ -79,6 +79,7 @@ function ToAudits() {
   return SITE ? null : (
     <div className="actions">
       <Link to="/audits" className="button">Audits of judges</Link>
+      <Link to="/pairs" className="button">Runs in pairs</Link>
     </div>
   );
 }

@@ -1,0 +1,1 @@
+import{u as e}from"./use-resource-BgtX5ZOl.js";import{I as t}from"./numbers-BsIQE7aT.js";var n=t();function r({sentences:t}){return(0,n.jsx)(`div`,{className:`lead`,children:t.map(t=>(0,n.jsx)(`p`,{children:(0,n.jsx)(e,{text:t})},t))})}export{r as t};
