@@ -31,7 +31,7 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.measured import Measured
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.labels import LabelBook
-from benchbook.labels.worths import worths_of_runs
+from benchbook.labels.worths import RunWorths, worths_of_runs
 from benchbook.library.labelling import LabelsLike, books_of
 from benchbook.library.objects import AnyRun, record_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
@@ -81,8 +81,8 @@ def compare_records(
     runs = [compared_run(record) for record in records]
     if len({run.name for run in runs}) < len(runs):  # of several folders
         runs = [replace(run, name=storable(str(record.path))) for run, record in zip(runs, records, strict=True)]
-    found = compare_runs(runs, confidence=confidence, margin=margin, by=metric)
-    return RunComparison(corrected_set(found, worths_of_runs(records, labels)) if labels else found, records)
+    found = RunComparison(compare_runs(runs, confidence=confidence, margin=margin, by=metric), records)
+    return found.with_worths(worths_of_runs(records, labels)) if labels else found
 
 
 class RunComparison:
@@ -91,6 +91,10 @@ class RunComparison:
     def __init__(self, found: ComparisonSet, records: list[Record]) -> None:
         self.found = found
         self._records = records
+
+    def with_worths(self, worths: Sequence[RunWorths]) -> RunComparison:
+        """The same, as people would judge, too; `worths` are the runs', in order."""
+        return RunComparison(corrected_set(self.found, worths), self._records)
 
     @property
     def runs(self) -> tuple[ComparedRun, ...]:

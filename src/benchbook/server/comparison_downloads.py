@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchbook.library.comparing import compare_records
+from benchbook.library.comparing import RunComparison, compare_records
+from benchbook.server.by_people import LabelsOfRuns, labels_of, worths_of
 from benchbook.server.compared_items import item_condition, item_list
 from benchbook.server.comparisons import found_runs
 from benchbook.server.item_numbers import numbers_of
@@ -68,11 +69,18 @@ class _TableFile:
 
 def report(call: Request) -> Bytes:
     """The report of `benchbook compare`, as a file: its styles are inline, which this server's pages may not have."""
-    runs = found_runs(call, "report")
+    labels = labels_of(call.services, call.query.run)
+    runs = found_runs(call, "report", *labels.of_state)
     runs.sort(key=lambda found: found.row.run_id != call.query.baseline)  # the others stay as they are
-    page = compare_records([found.record for found in runs], metric=call.query.metric).to_html()
+    page = _report(call, runs, labels).to_html()
     call.headers["content-disposition"] = 'attachment; filename="comparison.html"'
     return Bytes(page.encode("utf-8"))
+
+
+def _report(call: Request, runs: Sequence[FoundRun], labels: LabelsOfRuns) -> RunComparison:
+    """The comparison, as people would judge, too, where labels that are here correct it."""
+    found = compare_records([found.record for found in runs], metric=call.query.metric)
+    return found.with_worths(worths) if (worths := worths_of(call.services, runs, labels)) else found
 
 
 def _parts(call: Request, what: str) -> tuple[Iterator[polars.DataFrame], str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
+import msgspec
+
 from benchbook.comparison.adjusting import adjusted
 from benchbook.comparison.by_metric import (
     RunsByMetric,
@@ -19,6 +21,7 @@ from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.leaderboard import Leaderboard, leaderboard
 from benchbook.comparison.measures import SCORE
+from benchbook.server.by_people import LabelsOfRuns, labels_of, pairs_for_people, without_texts
 from benchbook.server.compared_items import make_item_list
 from benchbook.server.comparison_types import (
     ComparedSet,
@@ -27,6 +30,7 @@ from benchbook.server.comparison_types import (
     MetricOfPair,
     MetricOption,
     Pair,
+    PairForPeople,
 )
 from benchbook.server.comparisons import compared, found_runs, key_of
 from benchbook.server.operations import Request
@@ -41,17 +45,19 @@ from benchbook.views.several_runs import with_titles
 
 def get_pair(call: Request) -> Pair:
     question: PairAsked = call.query
-    runs = found_runs(call, "pair")
     services = call.services
+    labels = labels_of(services, question.run)
+    runs = found_runs(call, "pair", *labels.of_state)
 
     def make() -> Pair:
         a, b = (compared(services, found) for found in runs)
         make_item_list(services, runs, a, b)  # filtered next, so it comes before the statistics
         by = question.metric if chosen(question.metric, (a, b)).by_items else SCORE.name
         found = compare(a, b, by=by)
-        return pair_answer(found, by)
+        (people,) = pairs_for_people(services, runs, [found], labels)
+        return pair_answer(found, by, people=people)
 
-    return services.kept.get(("pair", question.metric, *key_of(runs)), make, lambda _: 1 << 16)
+    return services.kept.get(("pair", question.metric, labels.stamp, *key_of(runs)), make, lambda _: 1 << 16)
 
 
 # ── several runs ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -68,12 +74,15 @@ class _SetNumbers:
 
 def get_set(call: Request) -> ComparedSet:
     question: ComparedRuns = call.query
-    runs = found_runs(call, "set")
     services = call.services
+    labels = labels_of(services, question.run)
+    runs = found_runs(call, "set", *labels.of_state)
     first = _baseline(runs, question.baseline)
     against_first = [first, *(one for one in runs if one is not first)]
     numbers: _SetNumbers = services.kept.get(
-        ("set", *key_of(against_first)), lambda: _numbers(services, against_first), lambda _: len(runs) << 16
+        ("set", labels.stamp, *key_of(against_first)),
+        lambda: _numbers(services, against_first, labels),
+        lambda _: len(runs) << 16,
     )
     rows, options = services.kept.get(
         ("by metric", question.metric, *key_of([first, *runs])),
@@ -104,8 +113,9 @@ def _baseline(runs: Sequence[FoundRun], wanted: str | None) -> FoundRun:
     return found
 
 
-def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
-    """Each run against the first. Items are let go of before the next pair: twenty runs may have a million each."""
+def _numbers(services: Services, runs: Sequence[FoundRun], labels: LabelsOfRuns) -> _SetNumbers:
+    """Each run against the first. Items are let go of before the next pair: twenty runs may have a million each. What
+    labels need of them is kept."""
     first, *others = (compared(services, one) for one in runs)
     if len(runs) == 2:
         make_item_list(services, runs, first, others[0])  # filtered next, so it comes before the statistics
@@ -113,10 +123,14 @@ def _numbers(services: Services, runs: Sequence[FoundRun]) -> _SetNumbers:
     for other in others:
         pair = compare(first, other)
         notices.append(_notices(pair))
-        pairs.append(replace(pair, items=pair.items.clear()))
+        pairs.append(without_texts(pair) if labels.folders else replace(pair, items=pair.items.clear()))
     found = adjusted(pairs)
+    people = pairs_for_people(services, runs, found, labels)
     return _SetNumbers(
-        pairs={pair.b.name: pair_answer(pair, notices=said) for pair, said in zip(found, notices, strict=True)},
+        pairs={
+            pair.b.name: pair_answer(pair, notices=said, people=theirs)
+            for pair, said, theirs in zip(found, notices, people, strict=True)
+        },
         against={pair.b.name: differences_by_metric(pair) for pair in found},
         leaderboard=with_titles(leaderboard([first, *others])) if _is_one_set(found) else None,
     )
@@ -149,8 +163,15 @@ def _notices(found: Comparison) -> tuple[str, ...]:
     return tuple(run_notices(found, found.a.name, found.b.name))
 
 
-def pair_answer(found: Comparison, metric: str = SCORE.name, *, notices: tuple[str, ...] | None = None) -> Pair:
-    """A comparison, whose slices are by `metric`, as the API answers it; `notices` where its items are let go of."""
+def pair_answer(
+    found: Comparison,
+    metric: str = SCORE.name,
+    *,
+    notices: tuple[str, ...] | None = None,
+    people: PairForPeople | None = None,
+) -> Pair:
+    """A comparison, whose slices are by `metric`, as the API answers it; `notices` where its items are let go of, and
+    `people` where any of its answers are labelled."""
     inside = found.containment
     return Pair(
         a=found.a.name,
@@ -183,6 +204,7 @@ def pair_answer(found: Comparison, metric: str = SCORE.name, *, notices: tuple[s
         ),
         slices=found.slices,
         metadata=found.metadata,
+        as_people_would_judge=msgspec.UNSET if people is None else people,
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from benchbook.comparison.by_metric import MetricChoice, RunByMetric
 from benchbook.comparison.checkpoints import BaselineRule
+from benchbook.comparison.corrected_results import CorrectedDifference, CorrectedScore
 from benchbook.comparison.difference import Difference, SliceDifference, Verdict
 from benchbook.comparison.leaderboard import HistoryName, Leaderboard
 from benchbook.comparison.pairing import ItemClass, MetricDifference
@@ -15,6 +16,7 @@ from benchbook.evaluators.contract import MetricKind
 from benchbook.evaluators.document import Kind
 from benchbook.evaluators.measured import LeafDifference, Measured
 from benchbook.server.types import RunRow
+from benchbook.views.views import TableWords
 
 
 class MeasuredPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,12 +44,29 @@ class MetricOfPair(MetricDifference, frozen=True, kw_only=True):
     kind: MetricKind
 
 
+class PairForPeople(msgspec.Struct, frozen=True, kw_only=True):
+    """The pair as people would judge, by the labels of its runs' answers that are here, in the folders `labels`.
+
+    `turned` has a sentence for each difference that the labels turn: they are to be read before any number. `says` is
+    the first of the `differences` in a sentence, or the reason why there are none; `table` has each as judged and as
+    people would judge. In all of these words `{a}` and `{b}` stand for the two runs.
+    """
+
+    labels: tuple[str, ...]
+    differences: tuple[CorrectedDifference, ...]
+    turned: tuple[str, ...]
+    says: str
+    table: TableWords
+    notes: tuple[str, ...]
+
+
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """Run `b` against run `a`. `p_holm` is the score's p adjusted for the other pairs, if any, and `verdict` what
     may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
 
     `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
-    `notices` are what must be read before any number, beside what was measured differently.
+    `notices` are what must be read before any number, beside what was measured differently. `as_people_would_judge` is
+    left out where no answer of the two is labelled.
     """
 
     a: str
@@ -71,6 +90,21 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     containment: ContainmentCounts | None
     slices: tuple[SliceDifference, ...]
     metadata: tuple[LeafDifference, ...]
+    as_people_would_judge: PairForPeople | msgspec.UnsetType = msgspec.UNSET
+
+
+class ScoresForPeople(msgspec.Struct, frozen=True, kw_only=True):
+    """The scores of ranked runs as people would judge, of those whose answers are labelled, in the order of places."""
+
+    labels: tuple[str, ...]
+    scores: tuple[CorrectedScore, ...]
+    notes: tuple[str, ...]
+
+
+class RankedRuns(Leaderboard, frozen=True, kw_only=True):
+    """A leaderboard. `as_people_would_judge` is left out where no answer of a ranked run is labelled."""
+
+    as_people_would_judge: ScoresForPeople | msgspec.UnsetType = msgspec.UNSET
 
 
 class MetricOption(MetricChoice, frozen=True, kw_only=True):

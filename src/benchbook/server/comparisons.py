@@ -17,12 +17,15 @@ from benchbook.text import shorten, storable
 _OF_THE_SET = frozenset(("item_id", "prompt", "expected", "context", "section", "category", "difficulty", "group"))
 
 
-def found_runs(call: Request, what: str) -> list[FoundRun]:
-    """The runs that the query names. Raises: ProblemError (404, 409, 422 for one that is named twice)."""
+def found_runs(call: Request, what: str, *more: str) -> list[FoundRun]:
+    """The runs that the query names. `more` names what the answer depends on beside their state.
+
+    Raises: ProblemError (404, 409, 422 for one that is named twice).
+    """
     names = call.query.run
     refuse_twice(names)
     runs = [call.services.finished(name) for name in names]
-    call.is_of(*(found.state_id for found in runs), what)
+    call.is_of(*(found.state_id for found in runs), what, *more)
     return runs
 
 

@@ -140,13 +140,12 @@ class CalibrationAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_books(call: Request) -> BookList:
     books, damaged = list[Book](), list[DamagedBook]()
-    settings = call.services.settings
-    for path in sorted(settings.runs.glob("[!.]*")):
-        if is_of_labels(Record(path)):
-            try:
-                books.append(_shown(open_labels(path)))
-            except BenchbookError as error:
-                damaged.append(DamagedBook(book=path.name, error=problem_of(error, settings).detail or str(error)))
+    for folder in call.services.label_folders():
+        try:
+            books.append(_shown(open_labels(folder.path)))
+        except BenchbookError as error:
+            told = problem_of(error, call.services.settings).detail or str(error)
+            damaged.append(DamagedBook(book=folder.path.name, error=told))
     return BookList(books=tuple(books), damaged=tuple(damaged) or msgspec.UNSET)
 
 

@@ -18,6 +18,8 @@ from benchbook.errors import RecordError
 from benchbook.evalsets.opening import shipped_names
 from benchbook.evaluators.exact import as_float
 from benchbook.record.derived_files import inside
+from benchbook.server.by_people import labels_of, scores_for_people
+from benchbook.server.comparison_types import RankedRuns
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError
 from benchbook.server.questions import LeaderboardAsked
@@ -52,7 +54,7 @@ def list_of_evaluators(call: Request) -> EvaluatorList:
     return EvaluatorList(evaluators=tuple(found))
 
 
-def get_leaderboard(call: Request) -> Leaderboard:
+def get_leaderboard(call: Request) -> RankedRuns:
     question: LeaderboardAsked = call.query
     services = call.services
     chosen = _evalset(call, question)
@@ -63,14 +65,20 @@ def get_leaderboard(call: Request) -> Leaderboard:
     # A row says of what state it is: whatever changes in a record changes one of the two hashes.
     states = [f"{row.run_id} {row.state} {row.manifest_sha256} {row.journal_sha256} {row.error}" for row in rows]
     asked = (question.metric, str(question.confidence), *states)
-    key = hashlib.sha256("\n".join(asked).encode("utf-8", "surrogatepass")).hexdigest()
+    labels = labels_of(services, [row.run_id for row in whole])
+    key = hashlib.sha256("\n".join((*asked, *labels.of_state)).encode("utf-8", "surrogatepass")).hexdigest()
     call.is_of(key[:32])
 
-    def make() -> Leaderboard:
+    def make() -> RankedRuns:
         unreadable: list[Apart] = []
         ranked = board(_contenders(services, whole, question.metric, unreadable), confidence=question.confidence)
         apart = (*ranked.apart, *unreadable, *map(_apart, _others(rows, whole)))
-        return msgspec.structs.replace(with_titles(ranked), apart=apart)
+        found = msgspec.structs.replace(with_titles(ranked), apart=apart)
+        people = scores_for_people(
+            services, found, {storable(row.run_id): services.found(row) for row in whole}, labels
+        )
+        own = {name: getattr(found, name) for name in Leaderboard.__struct_fields__}
+        return RankedRuns(**own, as_people_would_judge=msgspec.UNSET if people is None else people)
 
     return services.kept.get(("leaderboard", key), make, lambda _: 500 * len(rows))
 

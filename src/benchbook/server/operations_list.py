@@ -6,7 +6,6 @@ from functools import cache
 
 import msgspec
 
-from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.server import (
     compared_items,
     comparison_downloads,
@@ -127,7 +126,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{API}/leaderboards", name="getLeaderboard",
         summary="Runs over one eval set, ranked, with intervals of their ranks.", handler=leaderboards.get_leaderboard,
-        query=questions.LeaderboardAsked, answers=(Leaderboard,), heavy=True, tag="leaderboards",
+        query=questions.LeaderboardAsked, answers=(comparison_types.RankedRuns,), heavy=True, tag="leaderboards",
     ),
     # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────
     Operation(

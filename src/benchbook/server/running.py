@@ -28,6 +28,7 @@ from benchbook.server.audit import Audit
 from benchbook.server.child import Children
 from benchbook.server.connections import MOST_CONNECTIONS, Connections, HeldConnection, leave_the_unreachable
 from benchbook.server.events import Events, Log, no_log
+from benchbook.server.label_folders import LabelFolders
 from benchbook.server.services import Kept, Measures, Services
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
@@ -76,6 +77,7 @@ def make_app(settings: Settings, log: Log = no_log, *, is_indexed: bool = True) 
             spending=spending,
             kept=Kept(settings.kept_bytes, settings.resident_bytes),
             verifications=Verifications(settings),
+            labels=LabelFolders(settings.runs, catalog),
         )
         if is_indexed:
             watcher.look()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -23,6 +23,7 @@ from benchbook.server.child import Children
 from benchbook.server.connections import Connections
 from benchbook.server.events import Events
 from benchbook.server.following import Followed
+from benchbook.server.label_folders import LabelFolder, LabelFolders
 from benchbook.server.problems import ProblemError
 from benchbook.server.settings import Settings
 from benchbook.server.spending import Spending
@@ -219,8 +220,17 @@ class Services:
     spending: Spending
     kept: Kept
     verifications: Verifications
+    labels: LabelFolders
     followed: Followed = field(default_factory=Followed)
     _known: dict[str, tuple[FoundRun, float]] = field(default_factory=dict)
+
+    def label_folders(self) -> tuple[LabelFolder, ...]:
+        """The folders of people's labels among the records, by name."""
+        return self.labels.all(is_indexing=self.watcher.first_look is not None)
+
+    def labels_of(self, run_ids: Collection[str]) -> tuple[LabelFolder, ...]:
+        """Those whose labels were drawn from any of these runs."""
+        return tuple(one for one in self.label_folders() if one.run_id in run_ids)
 
     def known(self, run_id: str) -> FoundRun | None:
         """A finished run whose row was read within the last second: as fresh as a list of the watched folder is."""

@@ -84,33 +84,33 @@ def corrected_blocks(pair: Comparison) -> Iterator[Block]:
         yield Paragraph(words, "quiet")
 
 
-def corrected_sentence(found: CorrectedDifference) -> str:
+def corrected_sentence(found: CorrectedDifference, a: str = "A", b: str = "B") -> str:
     """The difference as people would judge, with its interval and its labels, and the verdict."""
     if found.difference is None:
-        return f"As people would judge: nothing can be said, since {_lacking(found)}."
+        return f"As people would judge: nothing can be said, since {_lacking(found, a, b)}."
     value = numbers.signed(found.difference)
     sure = numbers.limit("rate", found.confidence)
     interval = "" if found.low is None else f", {sure} interval {_interval(found)}"
     if found.verdict == "same":
         verdict = "Both gave the same answers."
     else:
-        verdict = VERDICT_SENTENCES[found.verdict].format(b="B", points="")
-    return f"As people would judge: {value}{interval}, by {_labels(found)}. {verdict}"
+        verdict = VERDICT_SENTENCES[found.verdict].format(b=b, points="")
+    return f"As people would judge: {value}{interval}, by {_labels(found, a, b)}. {verdict}"
 
 
-def _lacking(found: CorrectedDifference) -> str:
+def _lacking(found: CorrectedDifference, a: str, b: str) -> str:
     if not found.n:
         return "no item has a score by the judge in both runs"
-    runs = [name for name, n in (("A", found.n_labelled_a), ("B", found.n_labelled_b)) if not n]
+    runs = [name for name, n in ((a, found.n_labelled_a), (b, found.n_labelled_b)) if not n]
     if not runs:
         return REASONS.get(found.reason or "no_data", "there is no estimate")
     return f"no answer of {' and of '.join(runs)} is labelled where the two runs' answers differ"
 
 
-def _labels(found: CorrectedDifference) -> str:
+def _labels(found: CorrectedDifference, a: str, b: str) -> str:
     if found.design == "same_answers":
         return "answers that are the same in both"
-    return f"labels of {plural(found.n_labelled_a, 'item')} of A and {found.n_labelled_b:,} of B"
+    return f"labels of {plural(found.n_labelled_a, 'item')} of {a} and {found.n_labelled_b:,} of {b}"
 
 
 def _interval(found: CorrectedDifference) -> str:
@@ -119,7 +119,7 @@ def _interval(found: CorrectedDifference) -> str:
     return f"{numbers.signed(found.low)} to {numbers.signed(found.high)}"
 
 
-def corrected_table(found: Sequence[CorrectedDifference]) -> Table:
+def corrected_table(found: Sequence[CorrectedDifference], a: str = "A", b: str = "B") -> Table:
     """Each difference as judged, and below it as people would judge, over the same items."""
     rows: list[Sequence[Cell]] = []
     for one in found:
@@ -130,30 +130,32 @@ def corrected_table(found: Sequence[CorrectedDifference]) -> Table:
         )
         people = Value("score", one.difference, signed=True)
         rows.append((f"{word}, as people would judge", people, _interval(one), VERDICT_WORDS[one.verdict]))
-    columns: Columns = {"Over what both answered": "text", "B − A": "number", "Interval": "number", "B is": "text"}
+    columns: Columns = {
+        "Over what both answered": "text", f"{b} − {a}": "number", "Interval": "number", f"{b} is": "text",
+    }  # fmt: skip
     return table("As judged, and as people would judge", columns, rows)
 
 
-def corrected_notes(found: Sequence[CorrectedDifference]) -> Iterator[str]:
+def corrected_notes(found: Sequence[CorrectedDifference], a: str = "A", b: str = "B") -> Iterator[str]:
     """Sentences on the corrected differences: their items, how they were made, and what to beware of."""
     one = found[0]
     same = f", {one.n_same:,} of them with the same answer in both" if one.n_same else ""
-    by = "" if one.difference is None else f", by {_by_design(one)}"
+    by = "" if one.difference is None else f", by {_by_design(one, a, b)}"
     yield f"Corrected over {plural(one.n, 'item')}{same}{by}."
     if one.n_tests > 1:
-        yield f"For people, B is as an interval says that is adjusted by Bonferroni over {one.n_tests:,}."
+        yield f"For people, {b} is as an interval says that is adjusted by Bonferroni over {one.n_tests:,}."
     if not one.is_drawn:
         yield NOT_DRAWN
     for warning in dict.fromkeys(name for each in found for name in each.warnings):
         yield f"Beware: {WARNINGS.get(warning, warning)}."
 
 
-def _by_design(found: CorrectedDifference) -> str:
+def _by_design(found: CorrectedDifference, a: str, b: str) -> str:
     if found.design == "same_answers":
         return "the answers alone"
     if found.design == "paired":
         return f"the {plural(found.n_both, 'item')} of which both answers are labelled"
-    return f"each run's own labels: {plural(found.n_labelled_a, 'item')} of A, {found.n_labelled_b:,} of B"
+    return f"each run's own labels: {plural(found.n_labelled_a, 'item')} of {a}, {found.n_labelled_b:,} of {b}"
 
 
 # ── a ranking ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -508,6 +508,37 @@ export interface CorrectedDecision {
 }
 
 /**
+ * B - A by `metric`, from -1 to 1, over the `n` items that both runs answered and the judge scored.
+ *
+ * `judged` is as judged; `difference`, with its bounds, as people would judge. `n_same` items have the same answer in
+ * both runs, and no label is needed there; of the others `n_labelled_a` and `n_labelled_b` are labelled, `n_both` in
+ * both runs. `verdict` is by the interval alone: with several pairs, by one at the confidence that Bonferroni's
+ * correction asks for over the `n_tests`. `is_drawn` is False where labels are of answers that happen to be there, and
+ * no chance draw of a run's own. Null bounds have a `reason`.
+ */
+export interface CorrectedDifference {
+  metric: string;
+  n: number;
+  n_same: number;
+  n_labelled_a: number;
+  n_labelled_b: number;
+  n_both: number;
+  judged: Difference;
+  difference: number | null;
+  low: number | null;
+  high: number | null;
+  confidence: number;
+  design: "paired" | "same_answers" | "separate";
+  method: string;
+  verdict: "better" | "no_data" | "not_told" | "same" | "worse";
+  turned: "not_shown" | "other_way" | "reversed" | null;
+  is_drawn: boolean;
+  n_tests: number;
+  reason: string | null;
+  warnings: string[];
+}
+
+/**
  * A gate under the corrected value of the whole run.
  *
  * `source` says where that comes from: labels alone where the correction gives no interval, the run itself where no
@@ -526,6 +557,19 @@ export interface CorrectedGate {
   holds: boolean;
   holds_for_sure: boolean;
   can_hold: boolean;
+  reason: string | null;
+}
+
+/** A run's score as people would judge: moved as far as the correction moves its `n` judged items. */
+export interface CorrectedScore {
+  run: string;
+  n: number;
+  n_labelled: number;
+  value: number | null;
+  low: number | null;
+  high: number | null;
+  confidence: number;
+  is_drawn: boolean;
   reason: string | null;
 }
 
@@ -1942,7 +1986,8 @@ export interface Opinion {
  * may be said of B's score by it; `passing_p_holm` is that of `passing`. Slices are by `metric`.
  *
  * `n_unanswered_a` and `n_unanswered_b` items are left out: no answer came, for a reason that is not the model's.
- * `notices` are what must be read before any number, beside what was measured differently.
+ * `notices` are what must be read before any number, beside what was measured differently. `as_people_would_judge` is
+ * left out where no answer of the two is labelled.
  */
 export interface Pair {
   a: string;
@@ -1966,6 +2011,23 @@ export interface Pair {
   containment: ContainmentCounts | null;
   slices: SliceDifference[];
   metadata: LeafDifference[];
+  as_people_would_judge?: PairForPeople;
+}
+
+/**
+ * The pair as people would judge, by the labels of its runs' answers that are here, in the folders `labels`.
+ *
+ * `turned` has a sentence for each difference that the labels turn: they are to be read before any number. `says` is
+ * the first of the `differences` in a sentence, or the reason why there are none; `table` has each as judged and as
+ * people would judge. In all of these words `{a}` and `{b}` stand for the two runs.
+ */
+export interface PairForPeople {
+  labels: string[];
+  differences: CorrectedDifference[];
+  turned: string[];
+  says: string;
+  table: TableWords;
+  notes: string[];
 }
 
 /**
@@ -2269,6 +2331,26 @@ export interface RankMetric {
   highest: number;
   higher_is_better: boolean;
   title: string;
+}
+
+/** A leaderboard. `as_people_would_judge` is left out where no answer of a ranked run is labelled. */
+export interface RankedRuns {
+  spec: string;
+  evalset: string | null;
+  n_items: number;
+  n_left_out: number;
+  confidence: number;
+  method: string;
+  n_pairs: number;
+  places: Place[];
+  apart: Apart[];
+  best: "none" | "not_told" | "one" | "several" | null;
+  metric: string;
+  metrics: RankMetric[];
+  n_clusters: number | null;
+  reason: string | null;
+  warnings: string[];
+  as_people_would_judge?: ScoresForPeople;
 }
 
 /**
@@ -2739,6 +2821,13 @@ export interface ScorerSaid {
   python: string[];
 }
 
+/** The scores of ranked runs as people would judge, of those whose answers are labelled, in the order of places. */
+export interface ScoresForPeople {
+  labels: string[];
+  scores: CorrectedScore[];
+  notes: string[];
+}
+
 /** A piece of two texts: `same` and `deleted` ones make up A's, `same` and `inserted` ones B's. */
 export interface Segment {
   op: "deleted" | "inserted" | "same";
@@ -3080,7 +3169,7 @@ export interface Gets {
   "/comparisons/history/summary": { takes: "run" | "by"; answers: HistorySummary };
   "/evalsets": { takes: never; answers: EvalSetList };
   "/evaluators": { takes: never; answers: EvaluatorList };
-  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "metric" | "confidence"; answers: Leaderboard };
+  "/leaderboards": { takes: "dataset" | "spec" | "spec_sha256" | "metric" | "confidence"; answers: RankedRuns };
   "/judges": { takes: never; answers: ExperimentList };
   "/judges/{run_id}": { takes: never; answers: JudgesAnswer };
   "/evaluations": { takes: "run" | "question" | "variant" | "target" | "judge" | "method" | "verdict" | "valid" | "flag" | "limit" | "offset" | "cursor"; answers: EvaluationsPage };

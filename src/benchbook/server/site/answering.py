@@ -23,6 +23,7 @@ from benchbook.server.compared_items import item_list
 from benchbook.server.connections import Connections
 from benchbook.server.events import Events
 from benchbook.server.item_answers import item_details
+from benchbook.server.label_folders import LabelFolders
 from benchbook.server.operations import Request, Router, Stream, carried_out
 from benchbook.server.operations_list import OPERATIONS
 from benchbook.server.problems import decoded_query
@@ -112,6 +113,7 @@ def answers_about(runs: Path, records: Mapping[str, Record]) -> Iterator[Answers
                 spending=Spending(()),
                 kept=Kept(settings.kept_bytes),
                 verifications=Verifications(idle),
+                labels=LabelFolders(idle.runs, catalog),  # a site is of records of runs
             )
             yield Answers(services)
         finally:

@@ -12,6 +12,7 @@ import { BASELINE_RULES } from "../../words";
 import { AddRuns } from "./add-runs";
 import { Checkpoints } from "./checkpoints";
 import { contenders } from "./contenders";
+import { Turned } from "./for-people";
 import { History } from "./history";
 import { Items } from "./items";
 import { Metadata } from "./leaves";
@@ -68,6 +69,7 @@ export default function ComparePage() {
           <Loading what="the comparison" />
         </div>
       )}
+      {found !== null && <Turned pairs={found.pairs} lettersOf={(one) => [letters[0], LETTERS[Math.max(runs.indexOf(one.b), 1)]!]} />}
       {pair !== null && (
         <>
           <MeasuredNotice pair={pair} a={letters[0]} b={letters[1]} />

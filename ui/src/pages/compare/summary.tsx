@@ -8,6 +8,7 @@ import { Inline } from "../../text/model-text";
 import { adjustment } from "../../verdicts";
 import { VERDICT_WORDS, type Kind } from "../../words";
 import { DifferenceCard } from "./difference";
+import { ForPeople } from "./for-people";
 import { leafText } from "./leaves";
 import { isOfPair, measuresOf, SCORE } from "./metrics";
 import { CLASSES, className } from "./state";
@@ -71,6 +72,7 @@ export function Scores({ pair, metric, options, a, b, onMetric }: ScoresProps) {
         ))}
         <Classes classes={pair.classes} />
       </div>
+      <ForPeople pair={pair} letters={[a, b]} />
       {pair.metrics.length > 0 && <Metrics pair={pair} chosen={metric.name} a={a} b={b} onMetric={onMetric} />}
       <SlicesBy pair={pair} metric={of} a={a} b={b} />
     </section>

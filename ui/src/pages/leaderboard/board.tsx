@@ -1,8 +1,8 @@
 import { MOST_RUNS } from "../compare/state";
 import { useMemo, useRef } from "react";
-import type { Apart, Leaderboard, Place, RankMetric } from "../../api/types";
+import type { Apart, CorrectedScore, Place, RankedRuns, RankMetric } from "../../api/types";
 import { counted, modelName, rankInterval } from "../../format";
-import { count, limit, NOTHING, pValue, sentence, show } from "../../numbers";
+import { count, interval, limit, NOTHING, pValue, sentence, show } from "../../numbers";
 import { Choice, SearchField } from "../../parts/fields";
 import { Link } from "../../parts/link";
 import { useKeys } from "../../parts/use-keys";
@@ -16,11 +16,11 @@ import { listed, ORDERS, type Entry } from "./entries";
 import { RankBar } from "./rank-bar";
 
 const narrowColumns = (mean: string) => [{ name: "Pick" }, { name: "Rank", className: "number" }, { name: "Run" }, { name: mean, className: "number" }];
-const wideColumns = (mean: string) => [...narrowColumns(mean), { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
+const wideColumns = (mean: string, people: boolean) => [...narrowColumns(mean), ...(people ? [{ name: "For people", className: "number" }] : []), { name: "Rank interval" }, { name: "p (Holm)", className: "number" }, { name: "Is" }];
 const ignore = () => undefined; // all rows are at hand
 
 /** All runs of a leaderboard: searched, put in order, and chosen to be compared. */
-export function Board({ board }: { board: Leaderboard }) {
+export function Board({ board }: { board: RankedRuns }) {
   const [query, change] = useQuery();
   const search = useRef<HTMLInputElement>(null);
   const narrow = useMedia("(max-width: 46rem)");
@@ -28,6 +28,7 @@ export function Board({ board }: { board: Leaderboard }) {
   const order = ORDERS.some((one) => one.value === query.get("order")) ? query.get("order")! : "";
   const found = useMemo(() => listed(board, text, order), [board, text, order]);
   const chosen = query.getAll("pick");
+  const people = board.as_people_would_judge?.scores ?? [];
   const metric = board.metrics.find((one) => one.name === board.metric);
   const mean = board.metric === "score" ? "Score" : "Mean";
   const pick = (run: string, picked: boolean) => change({ pick: picked ? [...chosen, run].slice(0, MOST_RUNS) : chosen.filter((one) => one !== run) }, { replace: true });
@@ -35,12 +36,13 @@ export function Board({ board }: { board: Leaderboard }) {
   const at = selected === null ? undefined : found[selected]?.run;
   useKeys({ "/": () => search.current?.focus(), x: () => at !== undefined && (chosen.includes(at) || chosen.length < MOST_RUNS) && pick(at, !chosen.includes(at)) });
   return (
-    <section className="board" aria-label="Ranks">
+    <section className={`board${people.length > 0 ? " for-people" : ""}`} aria-label="Ranks">
       <Best board={board} />
       <p className="small quiet">
         {counted(board.places.length, "run")} ranked over {counted(board.n_items, "item")} that each of them has a score for{board.n_left_out > 0 && `, ${counted(board.n_left_out, "other")} left out`}
         {board.apart.length > 0 && `; ${counted(board.apart.length, "run")} not ranked`}. Rank intervals hold all at once with {limit("rate", board.confidence)} confidence; p is against the best, adjusted for all {count(board.n_pairs)} pairs of runs.
       </p>
+      {board.as_people_would_judge?.notes.map((note) => <p key={note} className="small quiet"><Inline text={note} /></p>)}
       <form className="filters" role="search" aria-label="Leaderboard" onSubmit={(event) => event.preventDefault()}>
         <SearchField label="Search (press /)" inputRef={search} value={text} placeholder="run, model" onChange={(wanted) => change({ text: wanted, at: null }, { replace: true })} />
         {board.metrics.length > 1 && <Choice label="Ranked by" value={board.metric} options={board.metrics.map((one) => ({ value: one.name, text: one.title }))} onChange={(name) => change({ metric: name === "score" ? null : name, at: null })} />}
@@ -55,14 +57,14 @@ export function Board({ board }: { board: Leaderboard }) {
         <VirtualRows
           key={`${text} ${order}`}
           label="Leaderboard"
-          columns={narrow ? narrowColumns(mean) : wideColumns(mean)}
+          columns={narrow ? narrowColumns(mean) : wideColumns(mean, people.length > 0)}
           count={found.length}
           rowPx={narrow ? 84 : 56}
           selected={selected}
           onSelect={(row) => change({ at: String(row) }, { replace: true })}
           onOpen={(row) => navigate(runAddress(found[row]!.run))}
           onShown={ignore}
-          row={(row) => <Cells found={found[row]!} kind={metric?.kind ?? "score"} n={board.places.length} narrow={narrow} chosen={chosen} onPick={pick} />}
+          row={(row) => <Cells found={found[row]!} kind={metric?.kind ?? "score"} n={board.places.length} people={people.length > 0 ? (people.find((one) => one.run === found[row]!.run) ?? null) : undefined} narrow={narrow} chosen={chosen} onPick={pick} />}
         />
       )}
     </section>
@@ -70,7 +72,7 @@ export function Board({ board }: { board: Leaderboard }) {
 }
 
 /** Which run is the best, or how many may be: the first three by name. */
-function Best({ board }: { board: Leaderboard }) {
+function Best({ board }: { board: RankedRuns }) {
   if (board.best === null) return null;
   const best = board.places.filter((place) => place.among_best);
   const [before = "", after = ""] = BEST[board.best].replace("{reason}", () => sentence(REASONS, board.reason ?? "")).split("{runs}");
@@ -103,12 +105,13 @@ interface CellsProps {
   found: Entry;
   kind: RankMetric["kind"];
   n: number;
+  people: CorrectedScore | null | undefined; // null: none of its answers is labelled; undefined: none of any run's
   narrow: boolean;
   chosen: readonly string[];
   onPick: (run: string, picked: boolean) => void;
 }
 
-function Cells({ found, kind, n, narrow, chosen, onPick }: CellsProps) {
+function Cells({ found, kind, n, people, narrow, chosen, onPick }: CellsProps) {
   const picked = chosen.includes(found.run);
   const ranked = "rank" in found ? found : null;
   return (
@@ -124,8 +127,15 @@ function Cells({ found, kind, n, narrow, chosen, onPick }: CellsProps) {
       </div>
       <div role="gridcell" className="number">
         {show(kind, found.score)}
+        {narrow && people && <div className="small">for people {show(kind, people.value)}</div>}
         {narrow && <div className="small quiet">{ranked !== null && rankInterval(ranked)}</div>}
       </div>
+      {!narrow && people !== undefined && (
+        <div role="gridcell" className="number">
+          {people === null ? <span className="quiet">{NOTHING}</span> : show(kind, people.value)}
+          {people !== null && <div className="small quiet">{interval(kind, people, true)}</div>}
+        </div>
+      )}
       {!narrow && (
         <>
           <div role="gridcell">{ranked === null ? <span className="small quiet">{NOTHING}</span> : <RankBar place={ranked} n={n} />}</div>
