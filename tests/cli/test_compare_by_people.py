@@ -19,6 +19,7 @@ from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.folder import Record
 from labelled import judged_run
+from scored import scored
 
 N = 12
 Call = Callable[..., str]
@@ -165,6 +166,29 @@ def test_the_gate_goes_by_people(call: Call) -> None:
     found = json.loads(call("gate", "b", "--labels", "labels-b", "--json", code=1))
     assert (found["decision"]["decision"], found["gated_by"]) == ("INCONCLUSIVE", "labels")
     assert found["as_people_would_judge"]["decision"] == "NOT_READY"
+
+
+def test_show_says_first_where_people_would_decide_otherwise(call: Call) -> None:
+    lines = call("show", "b", "--labels", "labels-b").splitlines()
+    said = "The decision is “Inconclusive” as judged, and “Not ready” as people would judge"
+    assert lines[0].startswith(f"  ! {said}")
+    assert any(line.startswith(said) for line in lines[1:])
+    assert not call("show", "a", "--labels", "labels-a").startswith("  ! The decision")
+    found = json.loads(call("show", "b", "--labels", "labels-b", "--json"))
+    assert (found["decision"]["decision"], found["as_people_would_judge"]["decision"]) == ("INCONCLUSIVE", "NOT_READY")
+    assert "as_people_would_judge" not in call("show", "b", "--json")
+    assert "--labels, --failed: one of them" in call("show", "b", "--labels", "labels-b", "--failed", code=2)
+
+
+def test_show_of_a_run_that_nobody_judged_has_the_scores_both_ways(call: Call, folder: Path) -> None:
+    (folder / "exact").mkdir()
+    record = scored(folder / "exact", run_id="exact").record
+    book = sample_labels(record, folder / "labels-exact", n=2, stratify=[], seed=0)
+    give_labels(book, [Given(one, "ann", *book.state.criteria, 1) for one in book.started.samples])
+    runs = ("--runs", str(folder / "exact/runs"))
+    assert "as people would score" in call("show", "exact", "--labels", "labels-exact", *runs)
+    (found,) = json.loads(call("show", "exact", "--labels", "labels-exact", "--json", *runs))["as_people_would_judge"]
+    assert found["n"] == 2
 
 
 def test_the_gate_opens_where_people_would_have_it_ready(call: Call, folder: Path) -> None:

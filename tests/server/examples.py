@@ -125,6 +125,7 @@ ASKS = (
       for who, score, of in (("ann", 2, "answer"), ("bob", 0, ""))),
     Ask("listDisputes", {"book": BOOK}),
     Ask("getCalibration", {"book": BOOK}),
+    Ask("getRunForPeople", {"run_id": "rubric"}),
     Ask("undoLabel", {"book": BOOK}, {"labeller": "ann"}),
     Ask("listConfigs"),
     Ask("getForecast", {"name": CONFIG}),

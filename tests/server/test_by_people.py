@@ -13,15 +13,20 @@ import pytest
 
 import benchbook as bb
 from benchbook.catalog.database import open_catalog
+from benchbook.labels.answer_card import answer_card
 from benchbook.labels.decision_sheet import sample_for_decision
+from benchbook.labels.judge_card import judge_card
 from benchbook.labels.labels import give_labels, open_labels
 from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import FIELDS, Given
 from benchbook.record.folder import Record
-from benchbook.server import by_people, label_folders
+from benchbook.server import by_people, label_folders, run_for_people
+from benchbook.views.answer_card import as_people_sentences
 from benchbook.views.comparison import comparison_markdown
 from benchbook.views.comparison_corrected import corrected_notes, people_notes
+from benchbook.views.judges import card_sentences
 from labelled import judged_run
+from scored import scored
 from server.making import Api, api_over
 
 N = 12
@@ -203,6 +208,54 @@ def test_runs_that_take_too_long_are_left_to_the_command(
     found = opened.json(f"{PAIR}?run=a&run=b")[FIELD]
     assert "the runs have more than 23 samples" in found["says"]
     assert "the runs have more than 23 samples" in board(opened)[FIELD]["notes"][0]
+
+
+# ── one run ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_has_its_decision_both_ways(opened: Api, lay: Callable[..., None], made: Path) -> None:
+    before = opened.get("/api/v1/runs/b/people")
+    assert before.json() == {"run_id": "b", "sets": []}
+    known = {"if-none-match": before.headers["etag"]}
+    assert opened.get("/api/v1/runs/b/people", headers=known).status_code == 304
+    lay("a", "b")
+    (found,) = opened.get("/api/v1/runs/b/people", headers=known).json()["sets"]
+    card = judge_card(Record(made / "runs/b"), open_labels(made / "labels/people-of-b"))
+    assert found["says"] == card_sentences(card)[0]
+    assert found["says"].startswith("The decision is “Inconclusive” as judged, and “Not ready” as people would judge")
+    assert (found["labels"], found["turned"]) == ("people-of-b", True)
+    assert (found["as_judged"]["headline"], found["as_people_judge"]["headline"]) == ("Inconclusive", "Not ready")
+    (of_a,) = opened.json("/api/v1/runs/a/people")["sets"]
+    assert (of_a["labels"], of_a["turned"]) == ("people-of-a", False)
+
+
+def test_a_run_says_of_labels_why_they_say_nothing(
+    opened: Api, lay: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay("b")
+    monkeypatch.setattr(run_for_people, "MOST_SAMPLES", N - 1)
+    (found,) = opened.json("/api/v1/runs/b/people")["sets"]
+    assert found["says"].startswith("A run of more than 11 samples is held against labels where they are shown")
+    (journal,) = (tmp_path / "runs/people-of-b/journal").iterdir()
+    journal.write_bytes(journal.read_bytes().replace(b'"score":0', b'"score":2'))
+    (found,) = opened.json("/api/v1/runs/b/people")["sets"]
+    assert "people-of-b/journal" in found["says"]
+    assert (found["as_judged"], found["turned"]) == (None, False)
+
+
+def test_where_nothing_is_decided_the_scores_are_said(tmp_path: Path) -> None:
+    record = scored(tmp_path, run_id="a").record
+    book = sample_labels(record, tmp_path / "runs/people", n=2, stratify=[], seed=0)
+    (name,) = book.state.criteria
+    give_labels(book, [Given(one, "ann", name, 1) for one in book.started.samples])
+    opened = api_over(tmp_path / "runs", str(tmp_path / "catalog.sqlite"))
+    try:
+        (found,) = opened.json("/api/v1/runs/a/people")["sets"]
+    finally:
+        opened.app.stop()
+    assert found["says"] == " ".join(as_people_sentences(answer_card(record, book.reload())))
+    assert "as people would score" in found["says"]
+    assert (found["as_judged"], found["as_people_judge"]) == (None, None)
 
 
 # ── which folders are labels ─────────────────────────────────────────────────────────────────────────────────

@@ -79,6 +79,7 @@ def _print_runs(rows: Sequence[ListedRun]) -> None:
 @click.option("--failed", is_flag=True, help="A line for each sample that did not pass.")
 @click.option("--samples", is_flag=True, help="A line for each sample, with how its prompt and its answer begin.")
 @click.option("--csv", "as_csv", is_flag=True, help="All samples as CSV, with prompt, context and expected answer.")
+@click.option("--labels", metavar="DIR", help="Say as people would judge, too, by the labels in this folder.")
 @runs_option
 @json_option
 def show(
@@ -88,10 +89,14 @@ def show(
     failed: bool,
     samples: bool,
     as_csv: bool,
+    labels: str | None,
     runs: str,
     as_json: bool,
 ) -> None:
-    """Show RUN's decision, gates and ledger; or its samples, one of them with every raw reply."""
+    """Show RUN's decision, gates and ledger; or its samples, one of them with every raw reply.
+
+    With --labels the decision is given as people would judge, too; where they would decide otherwise, that comes first.
+    """
     asked = {"--sample": sample is not None, "--failed": failed, "--samples": samples, "--csv": as_csv}
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1:
@@ -100,9 +105,11 @@ def show(
         raise click.UsageError("--repeat: is of an item; name it with --sample")
     if as_csv and as_json:
         raise click.UsageError("--csv and --json: one of them")
+    if labels is not None and given:
+        raise click.UsageError(f"--labels, {given[0]}: one of them; labels are held against the run as a whole")
     record = find_record(run, runs)
     if not given:
-        _show_run(record, as_json)
+        _show_run(record, labels, as_json)
         return
     refuse_without_samples(record)
     if sample is not None:
@@ -115,12 +122,22 @@ def show(
         print_csv(record)
 
 
-def _show_run(record: Any, as_json: bool) -> None:
+def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
     """Print the derived files as they are on disk; `verify` checks them, `gate` derives them anew."""
-    from benchbook.cli.summary import print_decision
+    from benchbook.cli.for_people import held_against
+    from benchbook.cli.summary import print_decision, run_json
     from benchbook.evaluators.registry import evaluator_of
 
-    print_decision(record, evaluator_of(record).read(record), as_json=as_json)
+    people = None if labels is None else held_against(record, labels)
+    derived = evaluator_of(record).read(record)
+    if as_json:
+        print_json(run_json(record, derived) | ({} if people is None else {"as_people_would_judge": people.found}))
+        return
+    if people is not None and people.turned is not None:
+        click.echo(visible(f"  ! {people.turned}"))
+    print_decision(record, derived, as_json=False)
+    for line in () if people is None else ("", *people.lines):
+        click.echo(visible(line))
 
 
 @click.command()

@@ -317,9 +317,17 @@ def get_calibration(call: Request) -> CalibrationAnswer:
     run, missing = _run_of(call.services, book.started.run_id)
     state = run.state_id if run is not None else "none"
     call.is_of(book.sha256[:32], state, str(asked.confidence), str(asked.seed))
-    return call.services.kept.get(
-        ("calibration", book.path.name, call.etag),
-        lambda: _answer(call.services, book, run, missing, asked),
+    return calibration_of(call.services, book, run, missing, asked)
+
+
+def calibration_of(
+    services: Services, book: LabelBook, run: FoundRun | None, reason: str | None, asked: CalibrationAsked
+) -> CalibrationAnswer:
+    """The labels held against the run; where it is None, for `reason`, people against one another alone."""
+    state = run.state_id if run is not None else "none"
+    return services.kept.get(
+        ("calibration", book.path.name, book.sha256, state, asked.confidence, asked.seed),
+        lambda: _answer(services, book, run, reason, asked),
         lambda _: _ABOUT_BYTES,
     )
 

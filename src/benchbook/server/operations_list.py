@@ -23,6 +23,7 @@ from benchbook.server import (
     labelling,
     leaderboards,
     questions,
+    run_for_people,
     types,
 )
 from benchbook.server import openapi as own
@@ -215,6 +216,11 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="How far people agree, and the judge with them: confusion, corrected values, the decision they give.",
         handler=labelling.get_calibration, query=questions.CalibrationAsked,
         answers=(labelling.CalibrationAnswer,), heavy=True, tag="labels",
+    ),
+    Operation(
+        method="GET", path=f"{API}/runs/{{run_id}}/people", name="getRunForPeople",
+        summary="A run's decision as judged and as people would judge, by each set of labels of its answers.",
+        handler=run_for_people.get_run_for_people, answers=(run_for_people.RunForPeople,), heavy=True, tag="labels",
     ),
     # ── the server itself ────────────────────────────────────────────────────────────────────────────────────
     Operation(

@@ -80,7 +80,12 @@ def answer_card_words(card: AnswerCard) -> CardWords:
 
 def answer_card_sentences(card: AnswerCard) -> list[str]:
     """The card in sentences: how far evaluator and people agree, and what people would have scored."""
-    return [*agreement_sentences(_trials(card)), *(f"{_sentence(one)}." for one in card.criteria if one.n)]
+    return [*agreement_sentences(_trials(card)), *as_people_sentences(card)]
+
+
+def as_people_sentences(card: AnswerCard) -> list[str]:
+    """Each labelled criterion's value as scored, and as people would score."""
+    return [f"{_sentence(one)}." for one in card.criteria if one.n]
 
 
 def _trials(card: AnswerCard) -> list[OnTrial]:

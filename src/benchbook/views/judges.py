@@ -108,7 +108,7 @@ def card_sentences(card: JudgeCard) -> list[str]:
     """The card in sentences: the decision, what becomes of the gates, and how far judge and people agree."""
     frozen, decision = card.calibration.frozen_decision, card.calibration.corrected_decision
     gates = [] if frozen is None or decision is None else gate_sentences(frozen.gates, decision.gates)
-    return [_decision_sentence(card), *gates, *agreement_sentences(_trials(card))]
+    return [decision_sentence(card), *gates, *agreement_sentences(_trials(card))]
 
 
 def _trials(card: JudgeCard) -> list[OnTrial]:
@@ -161,7 +161,7 @@ def card_lines(card: JudgeCard) -> Iterator[str]:
 
 def gated_by_people_lines(card: JudgeCard) -> Iterator[str]:
     """The decision as people would judge beside the one as judged, gate by gate: what a gate by labels goes by."""
-    yield _decision_sentence(card)
+    yield decision_sentence(card)
     for one in card_sections(card):
         if one.title == "Gates":
             for part in one.blocks:
@@ -182,7 +182,7 @@ def _columns(table: document.Table) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _decision_sentence(card: JudgeCard) -> str:
+def decision_sentence(card: JudgeCard) -> str:
     """Both decisions, and how sure the corrected one is."""
     found = card.calibration.corrected_decision
     if found is None:
@@ -194,6 +194,14 @@ def _decision_sentence(card: JudgeCard) -> str:
     sure = "" if alone == people else f" ({alone} if the corrected values are taken as sure)"
     percent = numbers.limit("rate", found.confidence)
     return f"The decision is {own} as judged, and {as_people} as people would judge, by {percent} intervals{sure}."
+
+
+def turned_decision(card: JudgeCard) -> str | None:
+    """The sentence on both decisions where people would decide otherwise than the judge; None where they would not."""
+    frozen, people = card.calibration.frozen_decision, card.calibration.corrected_decision
+    if frozen is None or people is None or frozen.decision == people.decision:
+        return None
+    return decision_sentence(card)
 
 
 def _decision_shown(found: Decision | CorrectedDecision | None) -> CardDecision:

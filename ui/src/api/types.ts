@@ -753,6 +753,20 @@ export interface Decision {
   reason?: string | null;
 }
 
+/**
+ * A set of labels held against its run. `says` has the decision both ways, or the scores where none is made, or the
+ * reason why nothing can be said. `turned`: people would decide otherwise, which is to be read before any number.
+ *
+ * `as_judged` and `as_people_judge` are null where the run's evaluator decides no release.
+ */
+export interface DecisionForPeople {
+  labels: string;
+  says: string;
+  turned: boolean;
+  as_judged: CardDecision | null;
+  as_people_judge: CardDecision | null;
+}
+
 /** decision.json. `said` has its reasons as reports word them: rates in percent, aggregates by their labels. */
 export interface DecisionOfRun {
   decision: "INCONCLUSIVE" | "NOT_READY" | "READY";
@@ -2525,6 +2539,12 @@ export interface RunByMetric {
   reason: string | null;
 }
 
+/** The sets of labels of a run's answers in which people gave any, by name. */
+export interface RunForPeople {
+  run_id: string;
+  sets: DecisionForPeople[];
+}
+
 /**
  * A run to start. `config` has the settings of a config file, as `benchbook init` writes them.
  *
@@ -3184,6 +3204,7 @@ export interface Gets {
   "/labels/{book}/next": { takes: "labeller" | "adjudicate" | "sample" | "field"; answers: LabelStep };
   "/labels/{book}/disputes": { takes: "limit" | "offset"; answers: DisputesPage };
   "/labels/{book}/calibration": { takes: "confidence" | "seed"; answers: CalibrationAnswer };
+  "/runs/{run_id}/people": { takes: never; answers: RunForPeople };
   "/events": { takes: never; answers: never };
   "/indexing": { takes: never; answers: Indexing };
   "/me": { takes: never; answers: WhoAmI };

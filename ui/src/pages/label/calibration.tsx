@@ -20,8 +20,7 @@ export function CalibrationView({ words, run, labels }: { words: CardWords; run:
       <Lead sentences={words.sentences} />
       {decides && (
         <div className="cards wide">
-          {words.as_judged && <Decided title="As judged" decision={words.as_judged} />}
-          {words.as_people_judge && <Decided title="As people would judge" decision={words.as_people_judge} />}
+          <BothWays judged={words.as_judged} people={words.as_people_judge} />
         </div>
       )}
       {words.notices.length > 0 && (
@@ -100,6 +99,16 @@ function Section({ section }: { section: CardSection }) {
       <h3>{section.title}</h3>
       {section.tables.map((table) => <ReportTableView key={table.caption} table={table} of={section.title} />)}
     </section>
+  );
+}
+
+/** The decision as judged, and beside it as people would judge. */
+export function BothWays({ judged, people }: { judged: CardDecision | null; people: CardDecision | null }) {
+  return (
+    <>
+      {judged && <Decided title="As judged" decision={judged} />}
+      {people && <Decided title="As people would judge" decision={people} />}
+    </>
   );
 }
 

@@ -14,6 +14,7 @@ import { Inline } from "../../text/model-text";
 import { counted } from "../../format";
 import { Loss } from "../compare/loss";
 import { Distributions } from "./distributions";
+import { DecidedByPeople, TurnedDecision } from "./for-people";
 import { Gates } from "./gates";
 import { GoingOn } from "./going-on";
 import { Headline } from "./headline";
@@ -37,8 +38,9 @@ export default function RunPage({ id }: { id: string }) {
   const decision = useResource(done && row.spec !== null && !isExperiment(row) ? address("/runs/{run_id}/decision", { run_id: id }) : null);
   const manifest = useResource(done ? address("/runs/{run_id}/manifest", { run_id: id }) : null);
   const scored = useResource(done && !isExperiment(row) ? address("/runs/{run_id}/criteria", { run_id: id }) : null);
+  const people = useResource(!SITE && done && !isExperiment(row) ? address("/runs/{run_id}/people", { run_id: id }) : null);
   const criteria = scored.data?.criteria ?? [];
-  const asked = row !== null && isExperiment(row) ? [aggregates, manifest] : [aggregates, manifest, scored, ...(row?.spec ? [decision] : [])];
+  const asked = row !== null && isExperiment(row) ? [aggregates, manifest] : [aggregates, manifest, scored, ...(SITE ? [] : [people]), ...(row?.spec ? [decision] : [])];
   const coming = done && asked.some((one) => one.data === null && one.error === null);
   const log = logOf(manifest.data);
   const runs = [id];
@@ -72,6 +74,7 @@ export default function RunPage({ id }: { id: string }) {
           </p>
         </Notice>
       )}
+      <TurnedDecision found={people.data} />
       <Warnings found={warningsOf(aggregates.data)} />
       {goesOn && done && <GoingOn row={row} onChanged={run.again} />}
       <div className="run-top">
@@ -85,6 +88,7 @@ export default function RunPage({ id }: { id: string }) {
           </Link>
         </p>
       )}
+      <DecidedByPeople found={people.data} />
       <Gates decision={decision.data} />
       {!SITE && done && !protocol && row.evaluator_model_id !== null && <JudgeCard id={id} />}
       {manifest.data !== null && "panel" in manifest.data && <PanelPart id={id} criteria={criteria} />}
