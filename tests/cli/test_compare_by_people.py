@@ -152,7 +152,7 @@ def test_a_leaderboard_by_what_labels_do_not_correct(folder: Path) -> None:
     [
         (("gate", "b", "--labels", "labels-b", "--by-rule"), "--by-rule is by the values alone"),
         (("gate", "b", "--labels", "labels-b", "--confidence", "none"), "--confidence none is by the values alone"),
-        (("gate", "b", "--labels", "labels-b", "--baseline", "a"), "--labels is about the release gates"),
+        (("gate", "b", "--labels", "labels-b", "--labels", "labels-a"), "of the release gates, one folder decides"),
     ],
 )
 def test_what_does_not_go_together(call: Call, words: tuple[str, ...], says: str) -> None:
@@ -161,6 +161,7 @@ def test_what_does_not_go_together(call: Call, words: tuple[str, ...], says: str
 
 def test_the_gate_goes_by_people(call: Call) -> None:
     shown = " ".join(call("gate", "b", "--labels", "labels-b", code=1).split())
+    assert shown.startswith("! The decision is “Inconclusive” as judged, and “Not ready” as people would judge")
     assert "Gated by what people would judge (--labels)." in shown
     assert "The decision is “Inconclusive” as judged, and “Not ready” as people would judge" in shown
     found = json.loads(call("gate", "b", "--labels", "labels-b", "--json", code=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 )
 @by_rule_option
 @click.option(
-    "--labels", metavar="DIR", help="Decide as people would judge, by the labels in this folder, as calibrate does."
+    "--labels",
+    multiple=True,
+    metavar="DIR",
+    help="Decide as people would judge, by the labels in this folder; repeat with --baseline, for the labels of both.",
 )
 @click.option(
     "--baseline",
@@ -74,7 +78,7 @@ def gate(
     run: str | None,
     confidence: Confidence | None,
     by_rule: bool,
-    labels: str | None,
+    labels: tuple[str, ...],
     runs: str,
     as_json: bool,
     **regressions: Any,
@@ -86,27 +90,28 @@ def gate(
     With --baseline, --margin, --max-regressions or --min-score it asks these instead of the release gates: is it shown
     that RUN is not worse than the baseline by more than a margin, and is it good enough? It then ends with 1 where RUN
     is worse, 3 where RUN is not complete, and 4 where its items can't tell. Where RUN's evaluator has no release gates
-    and a baseline is set, it asks this without these options, too.
+    and a baseline is set, it asks this without these options, too. With --labels the margin is held against the
+    difference as people would judge, and the end goes by that.
 
     All is derived again from the journals: a file that was edited changes nothing.
     """
     record = find_record(run, runs)
     if any(value is not None for value in regressions.values()):
-        if confidence is not None or by_rule or labels is not None:
-            option = "--by-rule" if by_rule else "--confidence" if confidence is not None else "--labels"
+        if confidence is not None or by_rule:
+            option = "--by-rule" if by_rule else "--confidence"
             raise click.UsageError(f"{option} is about the release gates: leave it out, or --baseline and its kin")
-        ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
-    if labels is not None:
-        if by_rule or confidence == "none":
-            option = "--by-rule" if by_rule else "--confidence none"
-            raise click.UsageError(f"{option} is by the values alone, and what labels correct has intervals")
-        ctx.exit(_gate_by_labels(record, labels, confidence, as_json=as_json))
+        ctx.exit(_gate_regressions(record, runs, as_json, labels, **regressions))
+    if labels and (by_rule or confidence == "none"):
+        option = "--by-rule" if by_rule else "--confidence none"
+        raise click.UsageError(f"{option} is by the values alone, and what labels correct has intervals")
     try:
         derived = _released(record, confidence)
     except NoReleaseGatesError:
         if confidence is not None or by_rule or not _has_baseline(runs):
             raise
-        ctx.exit(_gate_regressions(record, runs, as_json, **regressions))
+        ctx.exit(_gate_regressions(record, runs, as_json, labels, **regressions))
+    if labels:
+        ctx.exit(_gate_by_labels(record, derived, labels, confidence, as_json=as_json))
     print_decision(record, derived, as_json=as_json, gated_by="rule" if by_rule else "decision")
     ctx.exit(0 if passes_gate(derived.decision, by_rule=by_rule) else 1)
 
@@ -118,19 +123,25 @@ def _released(record: Record, confidence: Confidence | None) -> DerivedFiles:
         return evaluator_of(record).gated(record, Path(folder), confidence)
 
 
-def _gate_by_labels(record: Record, labels: str, confidence: Confidence | None, *, as_json: bool) -> int:
+def _gate_by_labels(
+    record: Record, derived: DerivedFiles, labels: tuple[str, ...], confidence: Confidence | None, *, as_json: bool
+) -> int:
     """Show the decision as judged, and as people would judge; 0 if that is READY."""
     from benchbook.labels.judge_card import judge_card
     from benchbook.labels.labels import open_labels
     from benchbook.text import visible
-    from benchbook.views.judges import gated_by_people_lines
+    from benchbook.views.judges import gated_by_people_lines, turned_decision
 
+    if len(labels) > 1:
+        raise click.UsageError("--labels: found several; of the release gates, one folder decides")
     sure = float(confidence) if isinstance(confidence, float) else 0.95
-    card = judge_card(record, open_labels(labels), confidence=sure)
-    derived, decision = _released(record, confidence), card.calibration.corrected_decision
+    card = judge_card(record, open_labels(labels[0]), confidence=sure)
+    decision = card.calibration.corrected_decision
     if as_json:
         print_json(run_json(record, derived) | {"as_people_would_judge": decision, "gated_by": "labels"})
     else:
+        if (turned := turned_decision(card)) is not None:
+            click.echo(visible(f"  ! {turned}"))
         print_decision(record, derived, as_json=False)
         click.echo("\nGated by what people would judge (--labels).")
         for line in gated_by_people_lines(card):
@@ -148,6 +159,7 @@ def _gate_regressions(
     record: Record,
     runs: str,
     as_json: bool,
+    labels: tuple[str, ...],
     *,
     baseline: str | None,
     margin: float | None,
@@ -157,8 +169,14 @@ def _gate_regressions(
     allow_different: str | None,
     junit: Path | None,
 ) -> int:
+    from benchbook.labels.labels import open_labels
     from benchbook.library.comparing import regression_gate
 
+    if labels and (max_regressions is not None or min_score is not None):
+        option = "--max-regressions" if max_regressions is not None else "--min-score"
+        raise click.UsageError(
+            f"{option} goes by the scores as judged; --labels corrects what a margin is held against"
+        )
     against = (baseline, margin, max_regressions, allow_undecided, allow_different, junit)
     is_alone = min_score is not None and all(one is None for one in against)
     found = regression_gate(
@@ -168,14 +186,16 @@ def _gate_regressions(
         max_regressions=max_regressions,
         min_score=None if min_score is None else _score(min_score),
         allow_different=measured_names(allow_different),
+        labels=[open_labels(folder) for folder in labels],
     )
     if junit is not None and found.comparison is not None:
         from benchbook.views.junit import regressions_junit
         from benchbook.views.views import write_pieces
 
-        write_pieces(junit, regressions_junit(found.comparison, found.check))
+        people = None if found.people is None else found.people.check
+        write_pieces(junit, regressions_junit(found.comparison, found.check, people))
     _print(found, as_json)
-    return 0 if allow_undecided and found.check.outcome == "undecided" else found.exit_code
+    return 0 if allow_undecided and found.outcome == "undecided" else found.exit_code
 
 
 def _baseline(name: str | None, runs: str) -> Record:
@@ -206,10 +226,16 @@ def measured_names(names: str | None) -> tuple[Measured, ...]:
 
 
 def _print(found: GateResult, as_json: bool) -> None:
-    from benchbook.views.comparison import gate_lines
+    from benchbook.views.comparison import gate_for_people_lines, gate_lines, turned_gate
 
     if as_json:
-        pair = found.comparison
+        pair, people = found.comparison, found.people
+        by_people = {} if pair is None or people is None else {
+            "as_people_would_judge": {
+                "gate": people.check, "not_worse": people.not_worse, "differences": pair.corrected,
+            },
+            "gated_by": "labels",
+        }  # fmt: skip
         print_json(
             {
                 "run": found.run,
@@ -221,7 +247,17 @@ def _print(found: GateResult, as_json: bool) -> None:
                 "unanswered": None if pair is None else {"baseline": pair.a.unanswered, "run": pair.b.unanswered},
                 "exit_code": found.exit_code,
             }
+            | by_people
         )
         return
-    for line in gate_lines(found.run, found.score, found.check, found.comparison):
+    if found.comparison is None or found.people is None:
+        lines = gate_lines(found.run, found.score, found.check, found.comparison)
+    else:
+        lines = chain(
+            (f"  ! {words}" for words in turned_gate(found.comparison, found.check, found.people.check)),
+            gate_lines(found.run, found.score, found.check, found.comparison),
+            ("", "Gated by what people would judge (--labels)."),
+            gate_for_people_lines(found.comparison, found.people.check),
+        )
+    for line in lines:
         click.echo(line)

@@ -20,11 +20,18 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from benchbook.comparison.compared import Comparison, ComparisonSet
-from benchbook.comparison.corrected_results import CorrectedDifference, CorrectedScore, Design, Turn
+from benchbook.comparison.corrected_results import (
+    CorrectedDifference,
+    CorrectedScore,
+    Design,
+    NotWorseForPeople,
+    Turn,
+)
 from benchbook.comparison.difference import Difference, Verdict, item_difference
 from benchbook.comparison.leaderboard import Leaderboard
 from benchbook.comparison.measures import PASSING, SCORE
 from benchbook.comparison.pairing import COMPARED
+from benchbook.errors import UsageError
 from benchbook.evaluators.exact import NANO
 from benchbook.labels.calibration_corrected import JudgedPart, as_people_would, corrected_mean, raised
 from benchbook.labels.calibration_results import Drawing
@@ -200,6 +207,32 @@ def corrected_differences(
         _corrected(pair, shown[name], (a, b), name, Drawing(pair.score.confidence, seed), n_tests)
         for name in (SCORE.name, PASSING.name)
         if name in a.by_metric and name in b.by_metric and shown[name] is not None
+    )
+
+
+def not_worse_for_people(pair: Comparison, a: RunWorths, b: RunWorths, *, seed: int = 0) -> NotWorseForPeople:
+    """The margin that the comparison was asked about, held against the corrected difference of the score.
+
+    Its bound is that of the interval which leaves out 1 - confidence at either side, as for the difference as judged.
+
+    Raises: ValueError for a comparison without a margin; UsageError where labels correct no score of these runs.
+    """
+    asked = pair.score.not_worse
+    if asked is None:
+        raise ValueError("a comparison that was not asked about a margin")
+    known = a.by_metric.keys() & b.by_metric.keys()
+    if SCORE.name not in known:
+        raise UsageError(f"a margin is of the score; labels correct {' and '.join(sorted(known))} of these runs")
+    shown = _corrected(pair, pair.score, (a, b), SCORE.name, Drawing(pair.score.confidence, seed), 1)
+    items = _pair_worths(pair, a.by_metric[SCORE.name], b.by_metric[SCORE.name])
+    bound = peoples_difference(items, Drawing(2 * asked.confidence - 1, seed), is_rate=a.is_rate[SCORE.name]).found
+    low = None if bound.estimate is None else bound.low
+    return NotWorseForPeople(
+        margin=asked.margin,
+        low=_shown(low),
+        holds=None if low is None else low > -asked.margin,
+        confidence=asked.confidence,
+        difference=shown,
     )
 
 

@@ -45,6 +45,20 @@ class CorrectedDifference(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class NotWorseForPeople(msgspec.Struct, frozen=True, kw_only=True):
+    """The test that B is not worse than A by more than `margin` as people would judge, at the one-sided `confidence`.
+
+    `low` is the bound of the corrected difference that is held against -margin; `holds` is None where there is none,
+    since people labelled too little of a run. `difference` is the same difference with its two-sided interval.
+    """
+
+    margin: float
+    low: float | None
+    holds: bool | None
+    confidence: float
+    difference: CorrectedDifference
+
+
 class CorrectedScore(msgspec.Struct, frozen=True, kw_only=True):
     """A run's score as people would judge: moved as far as the correction moves its `n` judged items."""
 

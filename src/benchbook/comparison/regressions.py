@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from benchbook.comparison.compared import Comparison
+from benchbook.comparison.corrected_results import NotWorseForPeople
 from benchbook.comparison.items import ComparedRun
 from benchbook.evaluators.exact import NANO, as_float, mean
 from benchbook.evaluators.measured import Measured
@@ -61,8 +62,10 @@ def check_regressions(
     *,
     max_regressions: int | None = None,
     allow_different: Collection[Measured] = (),
+    people: NotWorseForPeople | None = None,
 ) -> RegressionCheck:
     """Hold B against its baseline A: by the margin that the comparison was asked about, by `max_regressions`, or both.
+    With `people`, the margin is held against the difference as people would judge, and all else stays as it is.
 
     A run that was held against this very baseline while it went on, and ended early by that, has its answer already:
     better or worse by its passes. Another that ended early can't tell: the margin's bound takes the number of items as
@@ -88,7 +91,7 @@ def check_regressions(
         *_not_the_same(comparison, allow_different),
         *_too_many(regressed, max_regressions),
         *_missing(len(missing) - len(unanswered), unanswered, comparison.b),
-        *(_by_margin(comparison) if comparison.b.ended_early is None else _by_its_end(comparison, max_regressions)),
+        *_by_score(comparison, max_regressions, people),
     ]
     check = RegressionCheck(
         holds=True,
@@ -97,7 +100,7 @@ def check_regressions(
         margin=None if not_worse is None else not_worse.margin,
         confidence=None if not_worse is None else not_worse.confidence,
         max_regressions=max_regressions,
-        shown=_shown(comparison),
+        shown=_shown(comparison) if people is None else _shown_to_people(comparison, people),
         regressed=regressed,
         missing=missing,
         unanswered=unanswered,
@@ -177,6 +180,20 @@ def _missing(n_unscored: int, unanswered: tuple[str, ...], run: ComparedRun) -> 
         yield GateFinding("undecided", words)
 
 
+def _by_score(
+    comparison: Comparison, max_regressions: int | None, people: NotWorseForPeople | None
+) -> Iterator[GateFinding]:
+    if comparison.b.ended_early is None:
+        yield from _by_margin(comparison) if people is None else _by_people(people)
+    elif people is None:
+        yield from _by_its_end(comparison, max_regressions)
+    else:
+        words = (
+            f"the run {comparison.b.ended_early.words}, as judged: what people would judge, a run that asks all tells"
+        )
+        yield GateFinding("undecided", words)
+
+
 def _by_margin(comparison: Comparison) -> Iterator[GateFinding]:
     """The findings by the margin; none where no item regressed: that needs no statistics."""
     found, asked = comparison.score, comparison.score.not_worse
@@ -194,6 +211,22 @@ def _by_margin(comparison: Comparison) -> Iterator[GateFinding]:
     )
     needed = _items_to_tell(found.n, found.difference, asked.low, asked.margin)
     yield GateFinding("undecided", words if needed is None else f"{words}; about {needed:,} items would tell")
+
+
+def _by_people(people: NotWorseForPeople) -> Iterator[GateFinding]:
+    """The findings by the margin as people would judge: these need statistics though no item regressed."""
+    found = people.difference
+    if people.holds:
+        return
+    labels = f"labels of {_items(found.n_labelled_a)} of the baseline and {found.n_labelled_b:,} of the run"
+    asked = f"whether the score is worse by more than {people.margin:g} as people would judge can't be told by {labels}"
+    if people.low is None or found.difference is None:
+        yield GateFinding("undecided", f"{asked}: of both, answers in which they differ have to be labelled")
+    elif found.verdict == "worse":
+        words = f"the score is worse as people would judge: {found.difference:+.4f}"
+        yield GateFinding("does_not_hold", f"{words}; the gate allows a loss of {people.margin:g}")
+    else:
+        yield GateFinding("undecided", f"{asked}: the difference may be down to {people.low:+.4f}")
 
 
 def _by_its_end(comparison: Comparison, max_regressions: int | None) -> Iterator[GateFinding]:
@@ -227,6 +260,16 @@ def _shown(comparison: Comparison) -> str | None:
             f"above {asked.low:+.4f}.{smaller}"
         )
     return None if comparison.score.n_lost else "no item regressed."
+
+
+def _shown_to_people(comparison: Comparison, people: NotWorseForPeople) -> str | None:
+    if not people.holds or people.low is None or comparison.b.ended_early is not None:
+        return None
+    smaller = " It is worse, by less than that." if people.difference.verdict == "worse" else ""
+    return (
+        f"not worse by more than {people.margin:g} as people would judge: at {100 * people.confidence:g} % confidence "
+        f"the difference is above {people.low:+.4f}.{smaller}"
+    )
 
 
 def _p(p: float | None) -> str:

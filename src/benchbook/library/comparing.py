@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from benchbook.comparison.compared import Comparison, ComparisonSet, compare_runs
 from benchbook.comparison.compared import compare as compare_pair
-from benchbook.comparison.corrected import corrected_set
-from benchbook.comparison.corrected_results import CorrectedDifference
+from benchbook.comparison.corrected import corrected_differences, corrected_set, not_worse_for_people
+from benchbook.comparison.corrected_results import CorrectedDifference, NotWorseForPeople
 from benchbook.comparison.difference import Difference
 from benchbook.comparison.items import ComparedRun
 from benchbook.comparison.measures import SCORE
@@ -189,17 +189,31 @@ EXIT_CODES: Mapping[GateOutcome, int] = {"holds": 0, "does_not_hold": 1, "not_co
 
 
 @dataclass(frozen=True, slots=True)
+class GateForPeople:
+    """The gate as people would judge: what it goes by where labels were given."""
+
+    check: RegressionCheck
+    not_worse: NotWorseForPeople
+
+
+@dataclass(frozen=True, slots=True)
 class GateResult:
-    """`check` is of both questions together. `comparison` is None where no baseline was asked about."""
+    """`check` is of both questions together, as judged. `comparison` is None where no baseline was asked about, and
+    `people` where no labels were given; the outcome is theirs where they were."""
 
     run: str
     score: float | None
     check: RegressionCheck
     comparison: Comparison | None
+    people: GateForPeople | None = None
+
+    @property
+    def outcome(self) -> GateOutcome:
+        return self.check.outcome if self.people is None else self.people.check.outcome
 
     @property
     def exit_code(self) -> int:
-        return EXIT_CODES[self.check.outcome]
+        return EXIT_CODES[self.outcome]
 
 
 def regression_gate(
@@ -210,14 +224,19 @@ def regression_gate(
     max_regressions: int | None = None,
     min_score: Decimal | None = None,
     allow_different: Collection[Measured] = (),
+    labels: Sequence[LabelBook] = (),
 ) -> GateResult:
     """Hold a record against its baseline, and against a least mean score.
 
     By a margin, DEFAULT_MARGIN unless `max_regressions` is asked instead. Both are derived anew from their journals: a
-    file that was edited changes nothing.
+    file that was edited changes nothing. With `labels` the margin is held against the difference as people would
+    judge, too, which the outcome then goes by.
 
-    Raises: UsageError for a margin that can't be.
+    Raises: UsageError for a margin that can't be, for labels where something else than a margin is asked, and for
+        those that fit neither run.
     """
+    if labels and (baseline is None or max_regressions is not None or min_score is not None):
+        raise UsageError("labels: correct the difference from a baseline by a margin, and nothing that is counted")
     run = compared_run_derived(record)
     check, comparison = RegressionCheck(holds=True, outcome="holds", reasons=()), None
     if margin is None and max_regressions is None:
@@ -227,7 +246,13 @@ def regression_gate(
         check = check_regressions(comparison, max_regressions=max_regressions, allow_different=allow_different)
     if min_score is not None:
         check = with_findings(check, [GateFinding(failing_outcome(run), why) for why in check_score(run, min_score)])
-    return GateResult(run.name, run.score, check, comparison)
+    if not labels or baseline is None or comparison is None or comparison.score.not_worse is None:
+        return GateResult(run.name, run.score, check, comparison)
+    of_a, of_b = worths_of_runs([baseline, record], labels)
+    comparison = replace(comparison, corrected=corrected_differences(comparison, of_a, of_b))
+    not_worse = not_worse_for_people(comparison, of_a, of_b)
+    people = check_regressions(comparison, allow_different=allow_different, people=not_worse)
+    return GateResult(run.name, run.score, check, comparison, GateForPeople(people, not_worse))
 
 
 @dataclass(frozen=True, slots=True)

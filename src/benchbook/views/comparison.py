@@ -26,7 +26,14 @@ from benchbook.evaluators.document import (
 from benchbook.text import one_line, plural, shorten
 from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
-from benchbook.views.comparison_corrected import corrected_blocks, corrected_overview, turned_notices
+from benchbook.views.comparison_corrected import (
+    corrected_blocks,
+    corrected_notes,
+    corrected_overview,
+    corrected_sentence,
+    turned_notices,
+    turned_sentences,
+)
 from benchbook.views.comparison_data import MAX_SHOWN, ComparisonReport, ShownItem, shown_items
 from benchbook.views.comparison_overview import overview_notices, overview_table, whole_table
 from benchbook.views.curves import CURVES_CSS
@@ -247,3 +254,23 @@ def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison
             yield f"  {words}: {shorten(one, 80)}"
         if len(ids) > MOST_IDS:
             yield f"  … and {len(ids) - MOST_IDS:,} more"
+
+
+def turned_gate(comparison: Comparison, check: RegressionCheck, people: RegressionCheck) -> Iterator[str]:
+    """What people's labels turn, to be said first: the gate itself, then differences."""
+    if check.outcome != people.outcome:
+        judged, other = GATE_WORDS[check.outcome], GATE_WORDS[people.outcome]
+        yield f"As judged: {judged[:1].lower()}{judged[1:]}. As people would judge: {other[:1].lower()}{other[1:]}."
+    yield from turned_sentences(comparison)
+
+
+def gate_for_people_lines(comparison: Comparison, people: RegressionCheck) -> Iterator[str]:
+    """The gate's outcome as people would judge, the reasons against it, and the corrected difference, line by line."""
+    yield f"{GATE_WORDS[people.outcome]} as people would judge"
+    if people.holds and people.shown is not None:
+        yield f"  {people.shown}"
+    for reason in people.reasons:
+        yield f"  - {one_line(reason)}"
+    if comparison.corrected:
+        yield corrected_sentence(comparison.corrected[0])
+        yield from corrected_notes(comparison.corrected)

@@ -26,13 +26,15 @@ NOT_DRAWN = (
 def turned_notices(found: ComparisonSet) -> Block:
     """The notices of differences that correction turns, to be read before any number."""
     several = len(found.pairs) > 1
-    words = [
-        sentence
-        for pair in found.pairs
-        for one in pair.corrected
-        if (sentence := turned_sentence(one, *_names(pair, several=several))) is not None
-    ]
+    words = (sentence for pair in found.pairs for sentence in turned_sentences(pair, *_names(pair, several=several)))
     return Notices(tuple(words), "inside", "turned")
+
+
+def turned_sentences(pair: Comparison, a: str = "A", b: str = "B") -> Iterator[str]:
+    """A sentence on each of its differences that correction turns."""
+    for one in pair.corrected:
+        if (sentence := turned_sentence(one, a, b)) is not None:
+            yield sentence
 
 
 def _names(pair: Comparison, *, several: bool) -> tuple[str, str]:

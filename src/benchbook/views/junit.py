@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from benchbook.evaluators.exact import as_float
 from benchbook.text import one_line, visible
 from benchbook.views import numbers
+from benchbook.views.comparison import GATE_WORDS, gate_for_people_lines, turned_gate
 
 if TYPE_CHECKING:
     from benchbook.comparison.compared import Comparison
@@ -107,8 +108,9 @@ _COLUMNS = (
 )
 
 
-def regressions_junit(pair: Comparison, check: RegressionCheck) -> Iterator[str]:
-    """The document, in pieces. The gate is a failure where it does not hold, an error where nothing can be said.
+def regressions_junit(pair: Comparison, check: RegressionCheck, people: RegressionCheck | None = None) -> Iterator[str]:
+    """The document, in pieces. The gate is a failure where it does not hold, an error where nothing can be said. Where
+    there is one as `people` would judge, it goes by that; the gate as judged, and items, then fail nothing.
 
     An item that has no score in the run is an error. One that regressed is a failure where the number of such items was
     limited, or the run is worse; within the margin it is reported and fails nothing: chance alone loses some. Items
@@ -116,23 +118,39 @@ def regressions_junit(pair: Comparison, check: RegressionCheck) -> Iterator[str]
     """
     counts, n_errors = pair.counts, len(check.missing)
     n_skipped = counts["expected_changed"] + counts["only_in_b"] + counts["only_in_a"] - n_errors
-    failed, open_ = check.outcome == "does_not_hold", check.outcome in ("undecided", "not_complete")
-    are_failures = check.max_regressions is not None or pair.score.verdict == "worse"
-    said = ""
-    if not check.holds:
-        kind, name = ("failure", "regressions") if failed else ("error", check.outcome)
-        said = outcome(kind, name, check.reasons[0], "\n".join(check.reasons))
-    gate = case("regressions", f"against {pair.a.name}", said)
+    goes_by = check if people is None else people
+    failed, open_ = goes_by.outcome == "does_not_hold", goes_by.outcome in ("undecided", "not_complete")
+    are_failures = people is None and (check.max_regressions is not None or pair.score.verdict == "worse")
+    gates = list(_gates(pair, check, people))
     missing = frozenset(check.missing)
     items = (
         case("regressions.items", row["item_id"], _of_item(row, row["item_id"] in missing, are_failures))
         for row in pair.items.select(_COLUMNS).iter_rows(named=True)
     )
     parts = (
-        Suite("regression gate", [gate], 1, int(failed), int(open_)),
+        Suite("regression gate", gates, len(gates), int(failed), int(open_)),
         Suite("items", items, len(pair.items), counts["regressed"] if are_failures else 0, n_errors, n_skipped),
     )
     yield from suites(pair.b.name, str(pair.b.manifest.get("timestamp_utc", "")), parts)
+
+
+def _gates(pair: Comparison, check: RegressionCheck, people: RegressionCheck | None) -> Iterator[str]:
+    name = f"against {pair.a.name}"
+    if people is None:
+        yield case("regressions", name, _of_gate(check))
+        return
+    turned = list(turned_gate(pair, check, people))
+    said = _of_gate(people, turned) or system_out("\n".join((*turned, *gate_for_people_lines(pair, people))))
+    yield case("regressions", f"{name}, as people would judge", said)
+    told = "\n".join((f"{GATE_WORDS[check.outcome]} as judged", *check.reasons))
+    yield case("regressions", f"{name}, as judged", system_out(told))
+
+
+def _of_gate(check: RegressionCheck, first: Sequence[str] = ()) -> str:
+    if check.holds:
+        return ""
+    kind, name = ("failure", "regressions") if check.outcome == "does_not_hold" else ("error", check.outcome)
+    return outcome(kind, name, check.reasons[0], "\n".join((*first, *check.reasons)))
 
 
 def _of_item(row: dict[str, Any], is_missing: bool, are_failures: bool) -> str:
