@@ -108,6 +108,10 @@ CALLS: dict[str, tuple[dict[str, str], list[list[str]]]] = {
          "allow_undecided": "true"},
         [RUN, [*GATE, *JUNIT, "--baseline", "old", "--margin", "0.1", "--max-regressions", "2", "--allow-different",
                "judge", "--allow-undecided"]]),
+    "as people would judge": (
+        {"config": "c.toml", "baseline": "old", "labels": "labels/old\n\nlabels of new\n"},
+        [RUN, [*GATE, *JUNIT, "--labels", "labels/old", "--labels", "labels of new", "--baseline", "old"]]),
+    "ready as people would judge": ({"gate": "ready", "labels": "l"}, [[*GATE, "--labels", "l"]]),
     "a baseline that is only told of": ({"config": "c.toml", "baseline": "old", "gate": "none"}, [RUN]),
     "a record that is there": ({"run": "mine", "baseline": "old"},
                                [["gate", "mine", "--runs", "runs", *JUNIT, "--baseline", "old"]]),
@@ -149,7 +153,9 @@ def test_a_step_that_never_ran_is_no_success(job: Job) -> None:
 
 def test_inputs_are_words_and_no_commands(job: Job) -> None:
     evil = '$(touch pwned) `touch pwned`"; touch pwned; #'
-    given = dict.fromkeys(("config", "args", "run", "baseline", "margin", "max_regressions", "allow_different"), evil)
+    given = dict.fromkeys(
+        ("config", "args", "run", "baseline", "margin", "max_regressions", "allow_different", "labels"), evil
+    )
     assert job.step("Evaluate", **given).returncode == 0
     assert job.step("Comment", **given, sarif=evil, comment_name=evil).returncode == 0
     assert not (job.folder / "pwned").exists()
@@ -175,6 +181,7 @@ COMMENT = ["comment", "ci-12-1", "--runs", "runs", "--name", "benchbook", "--out
         ("pull_request", {}, ["--post", "github"]),
         ("pull_request", {"comment": "false"}, []),
         ("push", {"baseline": "old"}, ["--baseline", "old", "--annotations"]),
+        ("push", {"labels": "one\ntwo"}, ["--labels", "one", "--labels", "two"]),
         ("push", {"baseline": "old", "sarif": "s.sarif", "annotations": "false", "margin": "0.1"},
          ["--baseline", "old", "--margin", "0.1", "--sarif", "s.sarif"]),
     ],

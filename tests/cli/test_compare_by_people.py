@@ -47,6 +47,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def harsh(folder: Path) -> Path:
+    """Run d has the answers of a, and a judge that finds them worse."""
+    record = judged_run(folder / "harsh", [(0, 1)] * N, run_id="d")
+    shutil.copytree(record.path, folder / "runs" / "d")
+    return folder
+
+
 @pytest.fixture
 def call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     monkeypatch.chdir(folder)

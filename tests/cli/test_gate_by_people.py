@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -16,21 +15,12 @@ from benchbook.errors import UsageError
 from benchbook.labels.labels import open_labels
 from benchbook.library.comparing import regression_gate
 from benchbook.record.folder import Record
-from cli.test_compare_by_people import TURNED, Call, N, call, folder, label
-from labelled import judged_run
+from cli.test_compare_by_people import TURNED, Call, N, call, folder, harsh, label
 
-__all__ = ["call", "folder"]
+__all__ = ["call", "folder", "harsh"]
 
 BOTH = ("--labels", "labels-a", "--labels", "labels-b")
 GATED = "Gated by what people would judge (--labels)."
-
-
-@pytest.fixture(scope="module")
-def harsh(folder: Path) -> Path:
-    """Run d has the answers of a, and a judge that finds them worse."""
-    record = judged_run(folder / "harsh", [(0, 1)] * N, run_id="d")
-    shutil.copytree(record.path, folder / "runs" / "d")
-    return folder
 
 
 def test_a_run_that_people_find_worse_does_not_pass(call: Call) -> None:

@@ -18,7 +18,9 @@ from benchbook.errors import UsageError
 from benchbook.text import visible
 
 if TYPE_CHECKING:
+    from benchbook.cli.for_people import HeldAgainstPeople
     from benchbook.integrations.forges import Posted
+    from benchbook.labels.labels import LabelBook
     from benchbook.library.comparing import GateResult
     from benchbook.record.folder import Record
     from benchbook.views.comment import CommentReport
@@ -38,6 +40,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True), help="As for `benchbook gate`.")
 @click.option("--max-regressions", type=click.IntRange(min=0), help="As for `benchbook gate`.")
 @click.option("--allow-different", metavar="NAMES", help="As for `benchbook gate`.")
+@click.option(
+    "--labels",
+    multiple=True,
+    metavar="DIR",
+    help="Say as people would judge, too, by the labels in this folder; repeat, for those of the baseline.",
+)
 @click.option("--out", type=_file, metavar="FILE", help="Write the comment there, not to standard output.")
 @click.option("--post", type=click.Choice(("github", "gitlab")), help="Put it on the change that the job is for.")
 @click.option("--number", type=click.IntRange(min=1), help="Of the pull or merge request, where the job does not say.")
@@ -52,27 +60,39 @@ def comment(run: str | None, runs: str, as_json: bool, **options: Any) -> None:
     With --post it is put on the change by the forge's API, and written anew the next time. The token is GITHUB_TOKEN,
     or GITLAB_TOKEN (else CI_JOB_TOKEN). Where it may not comment, as on a fork's change, that is said, and the end is
     0 all the same: `benchbook gate` says yes or no.
+
+    With --labels the gate and the run's own decision are said as people would judge beside it; what that turns comes
+    first, in the SARIF file and among the annotations, too.
     """
     if not _NAME.fullmatch(options["name"]):
         raise click.UsageError("--name: expected letters, digits and . _ -, at most 60")
     if as_json and options["annotations"]:
         raise click.UsageError("--json and --annotations: one of them")
+    from benchbook.cli.for_people import held_by_its_own
+    from benchbook.labels.labels import open_labels
+
     record = find_record(run, runs)
-    found = _held(record, runs, options)
+    books = [open_labels(folder) for folder in options["labels"]]
+    found = _held(record, runs, options, books)
+    own = held_by_its_own(record, books)
+    if books and own is None and (found is None or found.people is None):
+        raise UsageError(f"{', '.join(options['labels'])}: labels none of the answers of {record.path}")
     if found is None and (options["sarif"] is not None or options["annotations"]):
         raise UsageError("what was lost is told against a baseline: name one with --baseline, or set one")
     from benchbook.views.comment import comment_markdown
 
-    report = _report(record, found)
+    report = _report(record, found, own)
     markdown = comment_markdown(report, options["name"])
     written = [] if options["out"] is None else [_written(options["out"], markdown)]
     if found is not None:
-        written += _lost(record, found, options["sarif"], annotates=options["annotations"])
+        written += _lost(record, found, options["sarif"], _for_people(report), annotates=options["annotations"])
     posted = None if options["post"] is None else _post(options["post"], options["number"], markdown, options["name"])
     if as_json:
         outcome = None if found is None else found.check.outcome
         names = [str(path) for path in written]
-        print_json({"run": report.run, "outcome": outcome, "posted": posted, "written": names, "comment": markdown})
+        people = {} if not books else {"as_people_would_judge": _for_people_json(found, own)}
+        said = {"run": report.run, "outcome": outcome, "posted": posted, "written": names, "comment": markdown}
+        print_json(said | people)
         return
     if options["out"] is None and not options["annotations"]:
         click.echo(markdown, nl=False)
@@ -80,8 +100,26 @@ def comment(run: str | None, runs: str, as_json: bool, **options: Any) -> None:
         click.echo(visible(_said(options["post"], posted)), err=True)
 
 
-def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult | None:
-    """The run against its baseline, as `benchbook gate` holds it; None where there is none."""
+def _for_people(report: CommentReport) -> list[str]:
+    """The sentences on the run as people would judge, for who does not read the comment."""
+    from benchbook.views.comparison import gate_for_people
+
+    if report.people is None:
+        return list(report.turned)
+    return list(report.turned) or [gate_for_people(report.people)]
+
+
+def _for_people_json(found: GateResult | None, own: HeldAgainstPeople | None) -> dict[str, Any]:
+    by_people = None if found is None else found.people
+    return {
+        "outcome": None if by_people is None else by_people.check.outcome,
+        "own": None if own is None else own.found,
+    }
+
+
+def _held(record: Record, runs: str, options: dict[str, Any], books: list[LabelBook]) -> GateResult | None:
+    """The run against its baseline, as `benchbook gate` holds it; None where there is none. Labels that were drawn for
+    a decision are of the run's own, and no number of items that are worse is corrected."""
     from benchbook.comparison.records import baseline_record, read_baseline
     from benchbook.library.comparing import regression_gate
 
@@ -99,10 +137,11 @@ def _held(record: Record, runs: str, options: dict[str, Any]) -> GateResult | No
         margin=options["margin"],
         max_regressions=options["max_regressions"],
         allow_different=measured_names(options["allow_different"]),
+        labels=[one for one in books if one.started.allocation is None and options["max_regressions"] is None],
     )
 
 
-def _report(record: Record, found: GateResult | None) -> CommentReport:
+def _report(record: Record, found: GateResult | None, own_by_people: HeldAgainstPeople | None) -> CommentReport:
     from benchbook.evaluators.registry import evaluator_of
     from benchbook.views.comment import CommentReport
     from benchbook.views.views import opening_of, view_of
@@ -122,6 +161,9 @@ def _report(record: Record, found: GateResult | None) -> CommentReport:
         notices=tuple(getattr(derived.aggregates, "warnings", ())),
         check=None if found is None else found.check,
         comparison=None if found is None else found.comparison,
+        people=None if found is None or found.people is None else found.people.check,
+        own_for_people=() if own_by_people is None else own_by_people.blocks,
+        own_turned=None if own_by_people is None else own_by_people.turned,
     )
 
 
@@ -131,7 +173,7 @@ def _written(path: Path, text: str) -> Path:
     return write_pieces(path, iter((text,)))
 
 
-def _lost(record: Record, found: GateResult, sarif: Path | None, *, annotates: bool) -> list[Path]:
+def _lost(record: Record, found: GateResult, sarif: Path | None, people: list[str], *, annotates: bool) -> list[Path]:
     from benchbook.views import sarif as lost
 
     assert found.comparison is not None  # noqa: S101 - a baseline was asked about
@@ -139,9 +181,9 @@ def _lost(record: Record, found: GateResult, sarif: Path | None, *, annotates: b
     items = lost.lost_items(record, found.comparison, found.check, root)
     n_lost = len(found.check.regressed) + len(found.check.missing)
     if annotates:
-        for line in lost.annotation_lines(items, n_lost):
+        for line in lost.annotation_lines(items, n_lost, people):
             click.echo(line)
-    return [] if sarif is None else [_written(sarif, lost.sarif_json(items, n_lost).decode())]
+    return [] if sarif is None else [_written(sarif, lost.sarif_json(items, n_lost, people).decode())]
 
 
 def _post(forge: Literal["github", "gitlab"], number: int | None, markdown: str, name: str) -> Posted:

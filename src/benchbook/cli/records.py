@@ -127,8 +127,9 @@ def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
     from benchbook.cli.for_people import held_against
     from benchbook.cli.summary import print_decision, run_json
     from benchbook.evaluators.registry import evaluator_of
+    from benchbook.labels.labels import open_labels
 
-    people = None if labels is None else held_against(record, labels)
+    people = None if labels is None else held_against(record, open_labels(labels))
     derived = evaluator_of(record).read(record)
     if as_json:
         print_json(run_json(record, derived) | ({} if people is None else {"as_people_would_judge": people.found}))

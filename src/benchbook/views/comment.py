@@ -31,7 +31,8 @@ from benchbook.evaluators.exact import as_float
 from benchbook.text import plural, shorten
 from benchbook.views import comparison_tables as tables
 from benchbook.views import numbers
-from benchbook.views.comparison import GATE_WORDS
+from benchbook.views.comparison import GATE_WORDS, gate_for_people, turned_gate
+from benchbook.views.comparison_corrected import corrected_blocks
 from benchbook.views.markdown import markdown_page
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ _TONES: Mapping[str, Tone] = {"holds": "good", "does_not_hold": "bad", "undecide
 class CommentReport:
     """A run, and what it is held against. `own` is the opening of its own report.
 
-    `check` and `comparison` are there where the run was held against a baseline.
+    `check` and `comparison` are there where the run was held against a baseline. Where labels were given, `people` is
+    the gate as people would judge, `own_for_people` the run's own decision so, and `own_turned` says of that, to be
+    read first, that it is another.
     """
 
     run: str
@@ -57,6 +60,17 @@ class CommentReport:
     notices: tuple[str, ...] = ()
     check: RegressionCheck | None = None
     comparison: Comparison | None = None
+    people: RegressionCheck | None = None
+    own_for_people: tuple[Block, ...] = ()
+    own_turned: str | None = None
+
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """A sentence on whatever people's labels turn, to be read before anything else."""
+        found = () if self.own_turned is None else (self.own_turned,)
+        if self.comparison is None or self.check is None or self.people is None:
+            return found
+        return (*turned_gate(self.comparison, self.check, self.people, "the baseline", "this run"), *found)
 
 
 def comment_marker(name: str) -> str:
@@ -116,14 +130,21 @@ def _parted(found: re.Match[str]) -> str:
 def _document(report: CommentReport, most: int) -> Document:
     """`most` items of each table are named."""
     pair = report.comparison
-    blocks: list[Block] = [_opening(report)]
+    blocks: list[Block] = [Notices(report.turned, "above", "turned"), _opening(report)]
     found = [*report.notices, *(tables.notices(pair) if pair is not None else ())]
     shown = [shorten(one, _SENTENCE) for one in found[:_MOST_NOTICES]]
     if len(found) > _MOST_NOTICES:
         shown.append(f"… and {plural(len(found) - _MOST_NOTICES, 'notice')} more: in the report.")
     blocks.append(Notices(tuple(shown)))
     if pair is not None:
-        blocks += [_changed(pair), *_moved(pair, most), *_not_told(pair, most), _by_itself(report)]
+        blocks += [
+            _changed(pair),
+            *_for_people(report),
+            *_moved(pair, most),
+            *_not_told(pair, most),
+            _by_itself(report),
+        ]
+    blocks += _own_for_people(report)
     command = f"benchbook verify {shorten(report.run, _NAME)} --expect {report.record_sha256}"
     how = "Every number here is computed from the record's journal. With the record at hand, offline:"
     blocks.append(Section("verify", "Check it yourself", (Paragraph(how), Code(command))))
@@ -137,7 +158,8 @@ def _opening(report: CommentReport) -> Opening:
     facts += [Fact("Run", shorten(report.run, _NAME)), Fact("Record", digest=report.record_sha256)]
     if check is None:
         return Opening(own.headline, own.tone, own.code, own.meaning, own.reasons, tuple(facts))
-    meaning = [] if pair is None else [tables.verdict(pair)]
+    meaning = [] if report.people is None else [gate_for_people(report.people)]
+    meaning += [] if pair is None else [tables.verdict(pair)]
     if check.holds and check.shown is not None:
         meaning.append(f"{check.shown[:1].upper()}{check.shown[1:]}")
     reasons = (Listed(tuple(shorten(one, _SENTENCE) for one in check.reasons), "Why"),) if check.reasons else ()
@@ -157,6 +179,25 @@ def _changed(pair: Comparison) -> Section:
     margin = tables.margin_line(pair)
     more = () if margin is None else (Paragraph(margin),)
     return Section("changed", "What changed", (Paragraph(who), *more, tables.differences_table(pair)))
+
+
+def _for_people(report: CommentReport) -> Iterator[Section]:
+    """The gate and the difference as people would judge, where labels were given."""
+    pair, people = report.comparison, report.people
+    if pair is None or people is None:
+        return
+    said: list[Block] = [Paragraph(gate_for_people(people))]
+    if people.holds and people.shown is not None:
+        said.append(Paragraph(f"{people.shown[:1].upper()}{people.shown[1:]}"))
+    if people.reasons:
+        said.append(Listed(tuple(shorten(one, _SENTENCE) for one in people.reasons), "Why"))
+    yield Section("for-people", "As people would judge", (*said, *corrected_blocks(pair)))
+
+
+def _own_for_people(report: CommentReport) -> Iterator[Section]:
+    if report.own_for_people:
+        title = "As people would judge" if report.people is None else "The run by itself, as people would judge"
+        yield Section("own-for-people", title, report.own_for_people)
 
 
 _MOVED: Columns = {"Item": "text", "Score": "text", "Expected": "text", "A": "text", "B": "text"}

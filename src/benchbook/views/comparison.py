@@ -256,12 +256,22 @@ def gate_lines(run: str, score: float | None, check: RegressionCheck, comparison
             yield f"  … and {len(ids) - MOST_IDS:,} more"
 
 
-def turned_gate(comparison: Comparison, check: RegressionCheck, people: RegressionCheck) -> Iterator[str]:
-    """What people's labels turn, to be said first: the gate itself, then differences."""
+def turned_gate(
+    comparison: Comparison, check: RegressionCheck, people: RegressionCheck, a: str = "A", b: str = "B"
+) -> Iterator[str]:
+    """A sentence on whatever people's labels turn, to be said first: the gate itself, then differences."""
     if check.outcome != people.outcome:
-        judged, other = GATE_WORDS[check.outcome], GATE_WORDS[people.outcome]
-        yield f"As judged: {judged[:1].lower()}{judged[1:]}. As people would judge: {other[:1].lower()}{other[1:]}."
-    yield from turned_sentences(comparison)
+        yield f"As judged: {_lower(GATE_WORDS[check.outcome])}. {gate_for_people(people)}"
+    yield from turned_sentences(comparison, a, b)
+
+
+def gate_for_people(people: RegressionCheck) -> str:
+    """The gate's outcome as people would judge, in a sentence."""
+    return f"As people would judge: {_lower(GATE_WORDS[people.outcome])}."
+
+
+def _lower(words: str) -> str:
+    return words[:1].lower() + words[1:]
 
 
 def gate_for_people_lines(comparison: Comparison, people: RegressionCheck) -> Iterator[str]:

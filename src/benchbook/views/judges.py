@@ -17,6 +17,7 @@ from benchbook.evaluators.document import (
     Listed,
     Notices,
     Opening,
+    Paragraph,
     Table,
     Tone,
 )
@@ -169,6 +170,16 @@ def gated_by_people_lines(card: JudgeCard) -> Iterator[str]:
     decision = card.calibration.corrected_decision
     yield from (f"  - {reason(one)}" for one in (() if decision is None else decision.reasons))
     yield from (f"note: {notice}" for notice in card_notices(card))
+
+
+def for_people_blocks(card: JudgeCard) -> Iterator[Block]:
+    """The same for a document: both decisions in a sentence, the gates, why, and what to beware of."""
+    yield Paragraph(decision_sentence(card))
+    yield from (part for one in card_sections(card) if one.title == "Gates" for part in one.blocks)
+    decision = card.calibration.corrected_decision
+    if decision is not None and decision.reasons:
+        yield Listed(tuple(reason(one) for one in decision.reasons), "Why, as people would judge")
+    yield from (Paragraph(notice, "quiet") for notice in card_notices(card))
 
 
 def _columns(table: document.Table) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -118,15 +118,21 @@ def _lines_of(record: Record, wanted: set[str]) -> dict[str, int]:
 _MARKS = re.compile(r"([\\\[\]])")  # of links within a message (SARIF 2.1.0, section 3.11.6)
 
 
-def sarif_json(found: list[LostItem], n_lost: int) -> bytes:
-    """The bytes of a SARIF log of one run. `n_lost` are all of them, of which not all may be here."""
+def sarif_json(found: list[LostItem], n_lost: int, people: Sequence[str] = ()) -> bytes:
+    """The bytes of a SARIF log of one run. `n_lost` are all of them, of which not all may be here. `people` are
+    sentences on the run as people would judge, which come first."""
     rules = [{"id": name, "shortDescription": {"text": words}} for name, words in _RULES.items()]
     driver = {"name": "Benchbook", "version": version("benchbook"), "informationUri": _HOME, "rules": rules}
     left_out = n_lost - len(found)
     invocation: dict[str, Any] = {"executionSuccessful": True}
+    notes = [_MARKS.sub(r"\\\1", words) for words in people]
     if left_out > 0:
-        words = f"{plural(left_out, 'result')} more, beyond the {MOST_RESULTS:,} that are taken: `benchbook compare`"
-        invocation["toolExecutionNotifications"] = [{"level": "note", "message": {"text": words}}]
+        notes.append(
+            f"{plural(left_out, 'result')} more, beyond the {MOST_RESULTS:,} that are taken: `benchbook compare`"
+        )
+    if notes:
+        told = [{"level": "note", "message": {"text": words}} for words in notes]
+        invocation["toolExecutionNotifications"] = told
     run = {
         "tool": {"driver": driver},
         "invocations": [invocation],
@@ -153,8 +159,11 @@ def _result(one: LostItem) -> dict[str, Any]:
 # ── annotations ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def annotation_lines(found: list[LostItem], n_lost: int) -> Iterator[str]:
-    """The orders to GitHub's runner that show the first of them beside the code, and how many more there are."""
+def annotation_lines(found: list[LostItem], n_lost: int, people: Sequence[str] = ()) -> Iterator[str]:
+    """The orders to GitHub's runner that show the first of them beside the code, and how many more there are. `people`
+    are sentences on the run as people would judge, which come first, as notices: they take no place from an item."""
+    for words in people:
+        yield f"::notice title={_property('Benchbook: as people would judge')}::{_data(words)}"
     for one in found[: MOST_ANNOTATIONS - 1]:
         line = "" if one.line is None else f",line={one.line}"
         title = f"Benchbook: {one.rule}"
