@@ -37,7 +37,15 @@ BODIES: dict[str, dict[str, Any]] = {
         "model": "org/m@1",
         "spec": "answer_correctness@v1",
     },
-    "createBook": {"run": "rubric", "book": "other", "n": 2, "stratify": ["section"], "seed": 1},
+    "createBook": {
+        "run": "rubric",
+        "book": "other",
+        "drawn_for": "decision",
+        "n": 2,
+        "stratify": ["section"],
+        "labels": "people",
+        "seed": 1,
+    },
     "giveLabel": {
         "labeller": "ann",
         "sample": 0,

@@ -21,14 +21,12 @@ from benchbook.labels.session import (
     next_question,
     progress_of,
 )
-from benchbook.labels.sheet import sample_labels
 from benchbook.labels.state import Given, said_words
 from benchbook.record.folder import RUN_ID, Record, is_of_labels
 from benchbook.server.operations import Request
 from benchbook.server.problems import ProblemError, problem_of
 from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
-from benchbook.server.submission_store import taken
 from benchbook.text import shorten
 from benchbook.views.answer_card import answer_card_words
 from benchbook.views.judge_card_tables import people_table
@@ -142,7 +140,7 @@ def list_books(call: Request) -> BookList:
     books, damaged = list[Book](), list[DamagedBook]()
     for folder in call.services.label_folders():
         try:
-            books.append(_shown(open_labels(folder.path)))
+            books.append(shown_book(open_labels(folder.path)))
         except BenchbookError as error:
             told = problem_of(error, call.services.settings).detail or str(error)
             damaged.append(DamagedBook(book=folder.path.name, error=told))
@@ -150,18 +148,7 @@ def list_books(call: Request) -> BookList:
 
 
 def get_book(call: Request) -> Book:
-    return _shown(book_of(call))
-
-
-def create_book(call: Request) -> Book:
-    """Draw samples of a run into a new record of labels."""
-    services, wanted = call.services, call.body
-    found = services.finished(wanted.run)
-    if services.submissions.is_open(wanted.book) or services.children.has(wanted.book):
-        raise taken(wanted.book)
-    target = services.settings.runs / wanted.book
-    book = sample_labels(found.record, target, n=wanted.n, stratify=wanted.stratify, seed=wanted.seed)
-    return _shown(book)
+    return shown_book(book_of(call))
 
 
 def next_label(call: Request) -> LabelStep:
@@ -285,7 +272,8 @@ def _question(found: Question) -> LabelQuestion:
     )
 
 
-def _shown(book: LabelBook) -> Book:
+def shown_book(book: LabelBook) -> Book:
+    """The labels as lists have them."""
     progress = progress_of(book)
     return Book(
         book=book.path.name,
@@ -301,8 +289,12 @@ def _shown(book: LabelBook) -> Book:
 
 def book_of(call: Request) -> LabelBook:
     """The labels that the path names. Raises: ProblemError (404)."""
-    name = call.path["book"]
-    path = call.services.settings.runs / name
+    return book_named(call.services, call.path["book"])
+
+
+def book_named(services: Services, name: str) -> LabelBook:
+    """The labels of this name. Raises: ProblemError (404)."""
+    path = services.settings.runs / name
     if not RUN_ID.fullmatch(name) or not is_of_labels(Record(path)):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no labels {shorten(name, 100)!r}")
     return open_labels(path)

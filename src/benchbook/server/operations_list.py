@@ -12,6 +12,7 @@ from benchbook.server import (
     comparison_numbers,
     comparison_runs,
     comparison_types,
+    drawing_labels,
     item_answers,
     item_histories,
     item_summary,
@@ -183,8 +184,9 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         method="POST", path=f"{API}/labels", name="createBook",
-        summary="Draw samples of a run for people to label, the judge's scores hidden.", handler=labelling.create_book,
-        body=questions.BookNew, answers=(labelling.Book,), status=201, scope="write", heavy=True, tag="labels",
+        summary="Draw samples of a run for people to label, the judge's scores hidden: by chance, or for its decision.",
+        handler=drawing_labels.create_book, body=questions.BookNew, answers=(drawing_labels.DrawnBook,), status=201,
+        scope="write", heavy=True, tag="labels",
     ),
     Operation(
         method="GET", path=f"{API}/labels/{{book}}", name="getBook", summary="How far people are.",

@@ -293,11 +293,16 @@ class EvaluationsAsked(_Question, frozen=True, kw_only=True):
 
 
 class BookNew(_Question, frozen=True, kw_only=True):
-    """A draw of a run's samples for people to label."""
+    """A draw of a run's samples for people to label: by chance, `n` of them or 100, or with `drawn_for` those whose
+    labels settle the run's decision with the fewest, `n` or as many as that takes. The latter goes on from the `labels`
+    of a book, if one is named.
+    """
 
     run: RunId
     book: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-    n: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    drawn_for: Literal["decision"] | None = None
+    n: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    labels: Word | None = None
     stratify: Annotated[tuple[Word, ...], Meta(max_length=6)] = ()
     seed: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 0
 

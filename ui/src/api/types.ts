@@ -257,11 +257,17 @@ export interface BookList {
   damaged?: DamagedBook[];
 }
 
-/** A draw of a run's samples for people to label. */
+/**
+ * A draw of a run's samples for people to label: by chance, `n` of them or 100, or with `drawn_for` those whose
+ * labels settle the run's decision with the fewest, `n` or as many as that takes. The latter goes on from the `labels`
+ * of a book, if one is named.
+ */
 export interface BookNew {
   run: string;
   book: string;
-  n?: number;
+  drawn_for?: "decision" | null;
+  n?: number | null;
+  labels?: string | null;
   stratify?: string[];
   seed?: number;
 }
@@ -847,6 +853,23 @@ export interface DisputesPage {
   disputes: Dispute[];
   n: number;
   n_settled: number;
+}
+
+/**
+ * A new record of labels. `says` has how many of them are expected to settle the decision, where they were drawn
+ * for that; else it is left out.
+ */
+export interface DrawnBook {
+  book: string;
+  run_id: string;
+  sha256: string;
+  n_samples: number;
+  n_labels_a_person: number;
+  by_labeller: Record<string, number>;
+  by_field: Record<string, Record<string, number>>;
+  titles: Record<string, string>;
+  drawn_for: "decision" | null;
+  says?: string;
 }
 
 /** How many samples of the run share a value, and how many of them were drawn. */
@@ -3226,7 +3249,7 @@ export interface Sends {
   "PUT /runs/{run_id}/predictions/chunks/{key}": { body: Blob; answers: Appended };
   "DELETE /runs/{run_id}/predictions/chunks/{key}": { body: undefined; answers: Submission };
   "POST /runs/{run_id}/predictions/finish": { body: undefined; answers: RunRow };
-  "POST /labels": { body: BookNew; answers: Book };
+  "POST /labels": { body: BookNew; answers: DrawnBook };
   "POST /labels/{book}/labels": { body: LabelGiven; answers: LabelStep };
   "POST /labels/{book}/undo": { body: LabelUndone; answers: LabelStep };
   "POST /login": { body: Login; answers: LoginAnswer };

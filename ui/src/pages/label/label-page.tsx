@@ -9,6 +9,7 @@ import { Link } from "../../parts/link";
 import { Empty, Failed, Loading } from "../../parts/states";
 import { useQuery } from "../../router";
 import { Inline } from "../../text/model-text";
+import { Draw } from "./draw";
 import { disputedIn, queueAddress, resultsAddress, settleAddress } from "./places";
 import { Queue } from "./queue";
 import { Results } from "./results";
@@ -19,6 +20,8 @@ export default function LabelPage() {
   const [query] = useQuery();
   const labels = query.get("labels");
   const labeller = query.get("labeller");
+  const draw = query.get("draw");
+  if (draw !== null && labels === null && !SITE) return <Draw key={draw} run={draw} />;
   if (labels !== null && query.get("view") === "results") return <ResultsPage labels={labels} />;
   if (labels === null || labeller === null) return <Begin />;
   return query.get("view") === "settle" ? <Settle labels={labels} labeller={labeller} /> : <Queue labels={labels} labeller={labeller} />;
@@ -131,7 +134,7 @@ function NoLabels() {
   return (
     <Empty title="Nothing to label">
       <p>
-        Draw samples of a judged run into the folder of records, for people to label: <code>benchbook label sample RUN --n 100 --out runs/labels</code>
+        Draw answers for people to label on a run's page, or into the folder of records: <code>benchbook label sample RUN --n 100 --out runs/labels</code>; <code>--for decision</code> in place of a number takes the fewest that settle the run's decision.
       </p>
     </Empty>
   );

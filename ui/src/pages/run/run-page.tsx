@@ -13,6 +13,8 @@ import { compareAddress } from "../../router";
 import { Inline } from "../../text/model-text";
 import { counted } from "../../format";
 import { Loss } from "../compare/loss";
+import { DrawLink } from "../label/draw";
+import { drawAddress } from "../label/places";
 import { Distributions } from "./distributions";
 import { DecidedByPeople, TurnedDecision } from "./for-people";
 import { Gates } from "./gates";
@@ -63,6 +65,7 @@ export default function RunPage({ id }: { id: string }) {
               Compare with …
             </Link>
           )}
+          {!SITE && done && !protocol && <DrawLink to={drawAddress(id)} />}
           {!SITE && <Verify id={id} state={row.manifest_sha256 ?? row.journal_sha256} />}
         </div>
       </div>
