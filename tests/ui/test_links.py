@@ -123,7 +123,7 @@ def test_paper_has_what_is_shown_and_no_more(open_page: Open) -> None:
     page = open_page("/runs/judged?sample=1", dark=True)
     expect(page.locator(".item-panel .model-text").first).to_be_visible()
     page.emulate_media(media="print")
-    expect(page.get_by_role("heading", name="judged")).to_be_visible()
+    expect(page.get_by_role("heading", name="judged", exact=True)).to_be_visible()
     expect(page.locator(".item-panel .model-text").first).to_be_visible()
     for hidden in (".masthead", ".filters", ".keys"):
         expect(page.locator(hidden).locator("visible=true")).to_have_count(0)

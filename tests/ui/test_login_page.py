@@ -44,7 +44,7 @@ def test_a_deep_link_leads_through_the_login_and_back(guarded: Open, guarded_ser
     log_in(page, "bb_00000000_nobody")
     expect(page.get_by_role("alert")).to_have_text("That token is not known here, or was revoked.")
     log_in(page, f" {tokens.create('nina', ['read'])[0]}\n")  # as it is copied
-    expect(page.get_by_role("heading", name="judged")).to_be_visible()
+    expect(page.get_by_role("heading", name="judged", exact=True)).to_be_visible()
     expect(page).to_have_url(f"{guarded_server}/runs/judged?sample=0&at=0")
     expect(page.locator(".who")).to_contain_text("nina")
     page.reload()
@@ -108,4 +108,4 @@ def test_a_token_that_is_revoked_ends_what_is_open(guarded: Open, tokens: TokenF
     log_in(page, text)
     expect(page.get_by_role("alert")).to_have_text("That token is not known here, or was revoked.")
     log_in(page, tokens.create("rudi", ["read", "label"])[0])
-    expect(page.get_by_role("heading", name="judged")).to_be_visible()
+    expect(page.get_by_role("heading", name="judged", exact=True)).to_be_visible()

@@ -24,6 +24,9 @@ from benchbook.evaluators.rubric.rows import EarlyStop, PairedStop
 from benchbook.evaluators.rubric.tables import derive
 from benchbook.evaluators.settings import read_config_file
 from benchbook.evaluators.verify import verify
+from benchbook.labels.labels import give_labels
+from benchbook.labels.sheet import sample_labels
+from benchbook.labels.state import FIELDS, Given
 from benchbook.library.comparing import compare_records, regression_gate
 from benchbook.record.facts import Interrupted, Reply, RunEnded
 from benchbook.record.folder import Record
@@ -216,6 +219,23 @@ def test_the_gate_takes_the_answer_that_the_run_ended_with(folder: Path) -> None
     for gate in (regression_gate(better, strong), regression_gate(better, weak, max_regressions=3)):
         assert (gate.exit_code, gate.check.outcome, len(gate.check.reasons)) == (4, "undecided", 1)
     assert "a run that asks all items tells" in regression_gate(better, strong).check.reasons[0]
+
+
+def test_labels_do_not_take_the_answer_that_a_judge_ended_the_run_with(folder: Path) -> None:
+    """It ended by the judge's passes: of people's nothing was looked at on the way."""
+    with running(always_good) as server:
+        better = held(folder, server, "weak").record
+    weak, books = base(folder, "weak"), []
+    for record in (weak, better):
+        book = sample_labels(record, folder / f"labels-{record.run_id}", n=5, stratify=[], seed=0)
+        given = [Given(sample, "ann", name, 2) for sample in book.started.samples for name in FIELDS]
+        books.append(give_labels(book, given))
+    found = regression_gate(better, weak, labels=books)
+    assert (found.check.outcome, found.outcome, found.exit_code) == ("holds", "undecided", 4)
+    assert found.people is not None
+    (why,) = found.people.check.reasons
+    assert why.endswith(", as judged: what people would judge, a run that asks all tells")
+    assert found.people.check.shown is None
 
 
 # ── what it can't be held against ────────────────────────────────────────────────────────────────────────────

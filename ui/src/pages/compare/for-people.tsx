@@ -28,7 +28,7 @@ export function ForPeople({ pair, letters }: { pair: Pair; letters: Letters }) {
   if (found === undefined) return null;
   const table: TableWords = tableNamed(found.table, letters);
   return (
-    <section className="for-people" aria-labelledby="for-people">
+    <section className="by-people" aria-labelledby="for-people">
       <h3 id="for-people">As people would judge</h3>
       <p><Inline text={worded(found.says, letters)} /></p>
       <ReportTableView table={table} />

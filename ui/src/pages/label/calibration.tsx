@@ -8,6 +8,7 @@ import { ReportTableView } from "../../parts/report-table";
 import { MARKS } from "../../parts/states";
 import { runAddress } from "../../router";
 import { Inline } from "../../text/model-text";
+import { visible } from "../../text/visible";
 
 const OPEN = 3; // criteria that are drawn at once; of more each opens
 
@@ -102,19 +103,19 @@ function Section({ section }: { section: CardSection }) {
   );
 }
 
-/** The decision as judged, and beside it as people would judge. */
-export function BothWays({ judged, people }: { judged: CardDecision | null; people: CardDecision | null }) {
+/** The decision as judged, and beside it as people would judge. `of` tells them from others on the page. */
+export function BothWays({ judged, people, of }: { judged: CardDecision | null; people: CardDecision | null; of?: string }) {
   return (
     <>
-      {judged && <Decided title="As judged" decision={judged} />}
-      {people && <Decided title="As people would judge" decision={people} />}
+      {judged && <Decided title="As judged" decision={judged} of={of} />}
+      {people && <Decided title="As people would judge" decision={people} of={of} />}
     </>
   );
 }
 
-function Decided({ title, decision }: { title: string; decision: CardDecision }) {
+function Decided({ title, decision, of }: { title: string; decision: CardDecision; of: string | undefined }) {
   return (
-    <section className={`card decided tone-${decision.tone}`} aria-label={title}>
+    <section className={`card decided tone-${decision.tone}`} aria-label={of === undefined ? title : `${title}, by ${visible(of)}`}>
       <h3>{title}</h3>
       <p className="big"><span aria-hidden="true">{MARKS[decision.tone]}</span> {decision.headline}</p>
       <ul className="small">{decision.reasons.map((one) => <li key={one}><Inline text={one} /></li>)}</ul>

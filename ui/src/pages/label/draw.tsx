@@ -53,7 +53,7 @@ export function Draw({ run }: { run: string }) {
           <Choice label="Drawn" value={way} options={WAYS} onChange={setWay} />
           <div className="field">
             <label htmlFor="draw-n">How many</label>
-            <input id="draw-n" type="number" min={1} max={MOST} value={n} placeholder={way === "" ? String(BY_CHANCE) : "as many as settle it"} onChange={(event) => setN(event.target.value)} />
+            <input id="draw-n" type="number" min={1} max={MOST} value={n} placeholder={way === "" ? String(BY_CHANCE) : "enough"} onChange={(event) => setN(event.target.value)} />
           </div>
           <div className="field">
             <label htmlFor="draw-book">Name of the set</label>

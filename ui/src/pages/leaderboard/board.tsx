@@ -127,7 +127,7 @@ function Cells({ found, kind, n, people, narrow, chosen, onPick }: CellsProps) {
       </div>
       <div role="gridcell" className="number">
         {show(kind, found.score)}
-        {narrow && people && <div className="small">for people {show(kind, people.value)}</div>}
+        {narrow && people && <div className="small">people {show(kind, people.value)}</div>}
         {narrow && <div className="small quiet">{ranked !== null && rankInterval(ranked)}</div>}
       </div>
       {!narrow && people !== undefined && (

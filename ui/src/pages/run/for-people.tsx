@@ -21,11 +21,11 @@ export function DecidedByPeople({ found }: { found: RunForPeople | null }) {
   if (found === null || found.sets.length === 0) return null;
   return (
     <section className="part" aria-labelledby="for-people">
-      <h2 id="for-people">As people would judge</h2>
+      <h2 id="for-people">By people's labels</h2>
       {found.sets.map((one) => (
         <div key={one.labels}>
           <p><Inline text={one.says} /> <Of labels={one.labels} /></p>
-          {one.as_people_judge !== null && <div className="cards wide"><BothWays judged={one.as_judged} people={one.as_people_judge} /></div>}
+          {one.as_people_judge !== null && <div className="cards wide"><BothWays judged={one.as_judged} people={one.as_people_judge} of={one.labels} /></div>}
         </div>
       ))}
     </section>
