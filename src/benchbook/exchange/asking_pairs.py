@@ -25,13 +25,13 @@ from benchbook.exchange.records_sitting import OnPart, RecordsSitting, unheard
 from benchbook.labels.pairs.asked import check_rubric
 from benchbook.labels.pairs.folder import (
     PLAN,
+    PLANNED,
     RUBRIC,
     RULES,
     SOURCES,
     PairsFolder,
     PairSource,
     PairsPlan,
-    plan_bytes,
 )
 from benchbook.record.folder import RUN_ID, Record
 from benchbook.specs.folders import files_to_start_from
@@ -86,7 +86,7 @@ class PreparedPairs:
         if self.path.exists():
             raise UsageError(f"{self.path}: is there already; go on with it: judge pairs --resume {self.path}")
         with folder_made_whole(self.path) as folder:
-            write_file(folder / PLAN, plan_bytes(self.plan))
+            write_file(folder / PLAN, PLANNED.bytes_of(self.plan))
             if self.plan.settings.get("spec") is None:
                 _write_rubric(folder)
             make_folder(folder / SOURCES)

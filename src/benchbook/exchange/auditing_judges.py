@@ -31,12 +31,12 @@ from benchbook.judge_audit.card import AuditCard, audit_card, card_bytes, effect
 from benchbook.judge_audit.effects import undecided
 from benchbook.judge_audit.folder import (
     PLAN,
+    PLANNED,
     RULES,
     SOURCE,
     AuditFolder,
     AuditPlan,
     checked_variants,
-    plan_bytes,
 )
 from benchbook.judge_audit.planning import SD, SD_OF_PAIRS, effect_found
 from benchbook.judge_audit.stages import ends_of_stages
@@ -119,7 +119,7 @@ class PreparedAudit:
         if self.path.exists():
             raise UsageError(f"{self.path}: is there already; go on with it: judge audit --resume {self.path}")
         with folder_made_whole(self.path) as folder:
-            write_file(folder / PLAN, plan_bytes(self.plan))
+            write_file(folder / PLAN, PLANNED.bytes_of(self.plan))
             copy_folder(self.record.path, folder / SOURCE)
         return AuditFolder(self.path, self.plan)
 

@@ -15,13 +15,12 @@ from typing import Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import UsageError
 from benchbook.evaluators.registry import is_complete
 from benchbook.judge_audit.stages import Look, look_at
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Names, variants_for
 from benchbook.record.folder import Record, is_record
-from benchbook.text import did_you_mean
+from benchbook.record.planned_folders import PlannedFolders
 
 RULES = "judge_variants@v1"
 PLAN, CARD, SOURCE = "audit.json", "card.json", "source"
@@ -97,47 +96,27 @@ class AuditFolder:
         return next((name for name, one in every.items() if not is_complete(one)), None)
 
 
+PLANNED = PlannedFolders(PLAN, AuditPlan, RULES, "audit of a judge")
+
+
 def is_audit(path: str | Path) -> bool:
     """True if the folder is an audit's."""
-    return (Path(path) / PLAN).is_file()
+    return PLANNED.is_one(path)
 
 
 def open_audit(path: str | Path) -> AuditFolder:
     """The audit in a folder. Raises: UsageError for another folder; RecordError for a plan that can't be read."""
-    file = Path(path) / PLAN
-    if not file.is_file():
-        raise UsageError(f"{path}: no audit of a judge (it has no {PLAN})")
-    try:
-        plan = decode_json(file.read_bytes(), msgspec.json.Decoder(ready(AuditPlan)))
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordError(f"{file}: can't be read ({error})") from None
-    if plan.rules != RULES:
-        raise UsageError(f"{file}: was made by the rules {plan.rules}, and these are {RULES}: begin another audit")
-    return AuditFolder(Path(path), plan)
+    return AuditFolder(Path(path), PLANNED.plan_in(path))
 
 
 def audit_named(name: str, audits: str | Path) -> AuditFolder:
     """The audit that a user means: a path, or an id in the folder of audits. Raises: as `open_audit`."""
-    for path in (Path(name), Path(audits) / name):
-        if is_audit(path):
-            return open_audit(path)
-    near = did_you_mean(name, (one.path.name for one in audits_in(audits)))
-    raise UsageError(f"{name}: no audit of a judge, here or in {audits}/{near}")
+    return open_audit(PLANNED.named(name, audits))
 
 
 def audits_in(folder: str | Path) -> list[AuditFolder]:
     """The audits in a folder, by their names; those that can't be read are passed over."""
-    found = []
-    for path in sorted(Path(folder).glob(f"[!.]*/{PLAN}")):
-        try:
-            found.append(open_audit(path.parent))
-        except (UsageError, RecordError):
-            continue
-    return found
-
-
-def plan_bytes(plan: AuditPlan) -> bytes:
-    return canonical_json(plan) + b"\n"
+    return [open_audit(path) for path in PLANNED.paths_in(folder)]
 
 
 def checked_variants(asked: tuple[str, ...], *, pairs: bool) -> tuple[str, ...]:

@@ -54,10 +54,10 @@ def _leanings_picture(found: PairRanking) -> Spans:
     lines = [
         (f"{judge.judge}: {what}" if several else what, leaning.win)
         for judge in found.judges
-        for what, leaning in (("shown first", judge.first), ("the longer one", judge.length))
+        for what, leaning in (("the answer shown first", judge.first), ("the longer answer", judge.length))
         if leaning is not None and leaning.win.estimate is not None
     ]
-    return _shares("What sways the judge", "Between equals, how often the answer wins that is", lines)
+    return _shares("What sways the judge", "How often it wins between two answers that are equal in all else", lines)
 
 
 def _shares(title: str, about: str, lines: Sequence[tuple[str, Estimate | None]]) -> Spans:

@@ -11,18 +11,17 @@ Rankings are no files: they follow from the records.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from benchbook.canonical import canonical_json, decode_json, ready
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import RecordError
 from benchbook.evaluators.registry import is_complete
 from benchbook.record.folder import Record, is_record
-from benchbook.text import did_you_mean
+from benchbook.record.planned_folders import PlannedFolders
+from benchbook.text import plural
 
 RULES = "pairs_shown@v1"
 PLAN, SOURCES, PAIRS = "pairs.json", "sources", "pairs"
@@ -93,45 +92,28 @@ class PairsFolder:
         return next((one.path.name for one in every if not is_complete(one)), None)
 
 
+PLANNED = PlannedFolders(PLAN, PairsPlan, RULES, "runs in pairs")
+
+
 def is_pairs(path: str | Path) -> bool:
     """True if the folder is one of runs in pairs."""
-    return (Path(path) / PLAN).is_file()
+    return PLANNED.is_one(path)
 
 
 def open_pairs(path: str | Path) -> PairsFolder:
     """The runs in pairs of a folder. Raises: UsageError for another; RecordError for a plan that can't be read."""
-    file = Path(path) / PLAN
-    if not file.is_file():
-        raise UsageError(f"{path}: no runs in pairs (it has no {PLAN})")
-    try:
-        plan = decode_json(file.read_bytes(), msgspec.json.Decoder(ready(PairsPlan)))
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordError(f"{file}: can't be read ({error})") from None
-    if plan.rules != RULES:
-        raise UsageError(f"{file}: was made by the rules {plan.rules}, and these are {RULES}: begin another")
+    plan = PLANNED.plan_in(path)
     if not len(plan.sources) >= 2 or (plan.baseline is not None and not 0 <= plan.baseline < len(plan.sources)):
-        raise RecordError(f"{file}: {len(plan.sources)} sources and the baseline {plan.baseline} make no pairs")
+        found = f"{plural(len(plan.sources), 'source')} and the baseline {plan.baseline} make no pairs"
+        raise RecordError(f"{Path(path) / PLAN}: {found}")
     return PairsFolder(Path(path), plan)
 
 
 def pairs_named(name: str, folder: str | Path) -> PairsFolder:
     """The runs in pairs that a user means: a path, or an id in `folder`. Raises: as `open_pairs`."""
-    for path in (Path(name), Path(folder) / name):
-        if is_pairs(path):
-            return open_pairs(path)
-    near = did_you_mean(name, (one.path.name for one in pairs_in(folder)))
-    raise UsageError(f"{name}: no runs in pairs, here or in {folder}/{near}")
+    return open_pairs(PLANNED.named(name, folder))
 
 
 def pairs_in(folder: str | Path) -> list[PairsFolder]:
     """The runs in pairs in a folder, by their names; those that can't be read are passed over."""
-    found = []
-    for path in sorted(Path(folder).glob(f"[!.]*/{PLAN}")):
-        with suppress(UsageError, RecordError):
-            found.append(open_pairs(path.parent))
-    return found
-
-
-def plan_bytes(plan: PairsPlan) -> bytes:
-    """The contents of pairs.json."""
-    return canonical_json(plan) + b"\n"
+    return [open_pairs(path) for path in PLANNED.paths_in(folder)]

@@ -114,14 +114,10 @@ function Rankings({ found }: { found: PairsAnswer }) {
 /** One ranking: who is ahead, the models' chances, what sways the judge, both as tables, and what it rests on. */
 function Ranking({ words, judge }: { words: RankingWords; judge: string | null }) {
   return (
-    <section className="part">
+    <section className="part ranking">
       <h2>{judge !== null && <><Inline text={judge} />: </>}<Inline text={words.headline} /></h2>
       <div className="pictures">{words.pictures.map((one) => <SpansView key={one.title} of={one} />)}</div>
-      {words.tables.map((table) => (
-        <div key={table.caption} className="part">
-          <ReportTableView table={table} of={judge ?? undefined} />
-        </div>
-      ))}
+      {words.tables.map((table) => <ReportTableView key={table.caption} table={table} of={judge ?? undefined} />)}
       <ul className="small">{words.notes.map((one) => <li key={one}><Inline text={one} /></li>)}</ul>
     </section>
   );
