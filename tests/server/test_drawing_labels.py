@@ -49,7 +49,8 @@ def test_for_the_decision_it_is_the_draw_of_the_command(opened: Api, made: Path,
     assert here.started.samples == book.started.samples
     assert here.started.allocation == book.started.allocation
     assert found["n_samples"] == len(book.started.samples)
-    assert (found["drawn_for"], found["says"]) == ("decision", plan_words(plan))
+    assert (found["drawn_for"], found.pop("says")) == ("decision", plan_words(plan))
+    assert opened.json(LABELS)["books"] == [found]
 
 
 def test_it_goes_on_from_labels_that_are_there(opened: Api, tmp_path: Path) -> None:
@@ -67,7 +68,8 @@ def test_by_chance_it_is_100_or_as_many_as_are_asked_for(opened: Api, made: Path
     assert open_labels(tmp_path / "runs/some").started.samples == (
         sample_labels(Record(made), tmp_path / "own", n=7, stratify=[], seed=1).started.samples
     )
-    assert (found["drawn_for"], "says" in found) == (None, False)
+    assert ("drawn_for" in found, "says" in found) == (False, False)
+    assert found == opened.json(f"{LABELS}/some")
     answer = opened.ask("POST", LABELS, json={"run": "open", "book": "many"})
     assert (answer.status_code, "100" in answer.json()["detail"]) == (422, True)  # there are 60
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Literal
 
 import msgspec
 
@@ -23,7 +22,6 @@ class DrawnBook(Book, frozen=True, kw_only=True):
     """A new record of labels. `says` has how many of them are expected to settle the decision, where they were drawn
     for that; else it is left out."""
 
-    drawn_for: Literal["decision"] | None
     says: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -43,7 +41,7 @@ def create_book(call: Request) -> DrawnBook:
         before = None if wanted.labels is None else book_named(services, wanted.labels)
         book, plan = sample_for_decision(found.record, target, n=wanted.n, seed=wanted.seed, labels=before)
         says = plan_words(plan)
-    return DrawnBook(**msgspec.structs.asdict(shown_book(book)), drawn_for=wanted.drawn_for, says=says)
+    return DrawnBook(**msgspec.structs.asdict(shown_book(book)), says=says)
 
 
 def _check(wanted: BookNew) -> None:

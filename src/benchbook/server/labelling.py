@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
 import msgspec
 
@@ -36,7 +37,7 @@ from benchbook.views.words import criterion_word
 
 
 class Book(msgspec.Struct, frozen=True, kw_only=True):
-    """A record of people's labels, and their progress."""
+    """A record of people's labels, and their progress. `drawn_for` is left out of a draw by chance."""
 
     book: str
     run_id: str
@@ -46,6 +47,7 @@ class Book(msgspec.Struct, frozen=True, kw_only=True):
     by_labeller: dict[str, int]
     by_field: dict[str, dict[str, int]]
     titles: dict[str, str]  # of the fields, as people read them
+    drawn_for: Literal["decision"] | msgspec.UnsetType = msgspec.UNSET
 
 
 class DamagedBook(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,6 +286,7 @@ def shown_book(book: LabelBook) -> Book:
         by_labeller=progress.by_labeller,
         by_field=progress.by_field,
         titles={name: criterion_word(name) for name in progress.by_field},
+        drawn_for=msgspec.UNSET if book.started.allocation is None else book.started.allocation.drawn_for,
     )
 
 

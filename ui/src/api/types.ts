@@ -240,7 +240,7 @@ export interface Bias {
   with_length: Estimate;
 }
 
-/** A record of people's labels, and their progress. */
+/** A record of people's labels, and their progress. `drawn_for` is left out of a draw by chance. */
 export interface Book {
   book: string;
   run_id: string;
@@ -250,6 +250,7 @@ export interface Book {
   by_labeller: Record<string, number>;
   by_field: Record<string, Record<string, number>>;
   titles: Record<string, string>;
+  drawn_for?: "decision";
 }
 
 export interface BookList {
@@ -868,7 +869,7 @@ export interface DrawnBook {
   by_labeller: Record<string, number>;
   by_field: Record<string, Record<string, number>>;
   titles: Record<string, string>;
-  drawn_for: "decision" | null;
+  drawn_for?: "decision";
   says?: string;
 }
 

@@ -104,7 +104,7 @@ function SetCard({ one, name, may }: { one: Book; name: string; may: boolean }) 
   return (
     <li className="card">
       <h2><Inline text={one.book} /></h2>
-      <p className="small quiet">{counted(one.n_samples, "sample")} of run <Inline text={one.run_id} /></p>
+      <p className="small quiet">{counted(one.n_samples, "sample")} of run <Inline text={one.run_id} />{one.drawn_for === "decision" && ", drawn for its decision"}</p>
       <ul className="small">
         {Object.entries(one.by_labeller).map(([who, n]) => (
           <li key={who}>
