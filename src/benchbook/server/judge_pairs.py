@@ -15,7 +15,7 @@ from benchbook.labels.pairs.verdicts import Swap
 from benchbook.record.folder import RUN_ID
 from benchbook.server.operations import Request, file_stamp
 from benchbook.server.problems import ProblemError
-from benchbook.server.questions import PairsAsked
+from benchbook.server.questions import PairsRankedAsked
 from benchbook.server.services import Services
 from benchbook.text import shorten
 from benchbook.views.pairs_page import RankingWords, ranking_words
@@ -71,7 +71,7 @@ def _runs(folder: PairsFolder) -> dict[str, str]:
 def get_pairs(call: Request) -> PairsAnswer:
     """How the models of some runs rank, computed from the records. Raises: ProblemError (404, 409)."""
     name, asked = call.path["pairs"], call.query
-    assert isinstance(asked, PairsAsked)  # noqa: S101 - the operation says so
+    assert isinstance(asked, PairsRankedAsked)  # noqa: S101 - the operation says so
     path = _folder(call.services) / name
     if not RUN_ID.fullmatch(name) or not is_pairs(path):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no runs in pairs {shorten(name, 100)!r}")

@@ -174,7 +174,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         method="GET", path=f"{API}/pairs/{{pairs}}", name="getPairs",
         summary="How models rank by a judge's verdicts on pairs of their answers, and what it leans to.",
-        handler=judge_pairs.get_pairs, query=questions.PairsAsked, answers=(judge_pairs.PairsAnswer,), heavy=True,
+        handler=judge_pairs.get_pairs, query=questions.PairsRankedAsked, answers=(judge_pairs.PairsAnswer,), heavy=True,
         tag="judges",
     ),
     # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -266,7 +266,7 @@ class LeaderboardAsked(_Question, frozen=True, kw_only=True):
 # ── judges ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class PairsAsked(_Question, frozen=True, kw_only=True):
+class PairsRankedAsked(_Question, frozen=True, kw_only=True):
     """How verdicts of both orders count: a win that survives, else a tie; or each order half."""
 
     swap: Swap = "tie"

@@ -16,7 +16,7 @@ from benchbook.text import storable
 from benchbook.views.answer_card import as_people_sentences
 from benchbook.views.judges import CardDecision, decision_sentence, turned_decision
 
-MOST_SAMPLES = 20_000  # of the run, which is derived anew: 3 s, once, for which its page waits
+MOST_SAMPLES = 20_000  # of the run, which is derived anew: about 4 s, once, for which its page waits
 
 
 class DecisionForPeople(msgspec.Struct, frozen=True, kw_only=True):
