@@ -48,6 +48,12 @@ def label() -> None:
     metavar="FIELD",
     help="Draw in proportion by this: a criterion (accuracy_score, ...), section, category, difficulty or passed.",
 )
+@click.option(
+    "--items-of",
+    metavar="DIR",
+    help="Draw the answers to the items that these labels of another run were drawn of, to compare the two.",
+    shell_complete=complete_folder,
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed draws the same samples.")
 @click.option("--out", default="labels", show_default=True, help="The folder to make.")
 @runs_option
@@ -58,6 +64,7 @@ def sample(
     drawn_for: str | None,
     labels: str | None,
     stratify: tuple[str, ...],
+    items_of: str | None,
     seed: int,
     out: str,
     runs: str,
@@ -67,6 +74,13 @@ def sample(
 
     What is asked is the evaluator's to say: a rubric's criteria, or whether an answer passes.
     """
+    if items_of is not None:
+        if stratify or n is not None or drawn_for is not None or labels is not None:
+            raise click.UsageError(
+                "--items-of: these labels say which items, and how many; leave the other options out"
+            )
+        _sample_items_of(run, items_of, seed, out, runs, as_json)
+        return
     if drawn_for is not None:
         if stratify:
             raise click.UsageError(
@@ -88,6 +102,22 @@ def sample(
     if stratify:
         for name, one in book.started.strata.items():
             click.echo(visible(f"  {' / '.join(stratify)} {name}: {one.n_drawn} of {one.n_eligible}"))
+    click.echo(visible(f"Label them: benchbook label next {book.path} --labeller YOUR-NAME"))
+
+
+def _sample_items_of(run: str, items_of: str, seed: int, out: str, runs: str, as_json: bool) -> None:
+    from benchbook.labels.items_of import n_not_drawn, sample_items_of
+    from benchbook.labels.labels import open_labels
+    from benchbook.views.label_plan import items_of_lines
+
+    other = open_labels(items_of)
+    book = sample_items_of(find_record(run, runs), out, items_of=other, runs=runs, seed=seed)
+    if as_json:
+        n = n_not_drawn(book.started)
+        print_json({"path": str(book.path), "sha256": book.sha256, "started": book.started, "n_not_drawn": n})
+        return
+    for line in items_of_lines(str(book.path), book.started, str(other.path)):
+        click.echo(visible(line))
     click.echo(visible(f"Label them: benchbook label next {book.path} --labeller YOUR-NAME"))
 
 

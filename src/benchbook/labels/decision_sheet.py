@@ -151,6 +151,9 @@ def _total(n: int | None, plan: DecisionPlan, had: int, n_answers: int) -> int:
 
 
 def _same_draw(labels: LabelBook, run: LabelledRun) -> LabelBook:
+    if (items_of := labels.started.items_of) is not None:
+        what = f"has the items of labels of {items_of.run_id}; only a draw of this run's own can be gone on from"
+        raise UsageError(f"{labels.path}: {what}")
     if labels.started.run_sha256 != run.derived.manifest.journal_sha256 or not is_as_drawn(run, labels.started):
         raise UsageError(f"{labels.path}: was not drawn from this run by chance; only such labels can be gone on from")
     return labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from benchbook.errors import ConfigError
@@ -44,6 +44,38 @@ def _shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 
 def _chance(purpose: str, seed: int, run_sha256: str, sample: int) -> bytes:
     return hashlib.sha256(f"{purpose}/{seed}/{run_sha256}/{sample}".encode()).digest()
+
+
+Unit = tuple[str, int]
+"""An item's id and the number of the repeat, from 0: what a sample is of, in every run of one eval set."""
+
+BOTH, HERE_ALONE = "scored in both", "scored here alone"  # the strata of `draw_of_items`
+
+
+def draw_of_items(
+    unit_of: Mapping[int, Unit], wanted: Iterable[Unit], *, alone: frozenset[int], seed: int, run_sha256: str
+) -> Drawn:
+    """Draw the samples of those items that chance drew in another run, as far as they are among these scored ones.
+
+    The other run could draw none of the samples in `alone`, for it has no score there. Of these as large a share is
+    drawn as came of the others, so that every sample has the same chance, and no estimate needs weights.
+
+    Raises: ConfigError where none of the wanted items is there.
+    """
+    units = frozenset(wanted)
+    drawn = [sample for sample, unit in unit_of.items() if unit in units and sample not in alone]
+    if not drawn:
+        raise ConfigError("items_of", f"{len(units)} items", "some that this run has a scored answer to")
+    here = sorted(
+        (sample for sample in unit_of if sample in alone), key=lambda one: _chance("draw", seed, run_sha256, one)
+    )
+    n_both = len(unit_of) - len(here)
+    n_here = (2 * len(here) * len(drawn) + n_both) // (2 * n_both)  # the share, rounded
+    strata = {BOTH: DrawnStratum(n_eligible=n_both, n_drawn=len(drawn))}
+    if here:
+        strata[HERE_ALONE] = DrawnStratum(n_eligible=len(here), n_drawn=n_here)
+    shown = sorted([*drawn, *here[:n_here]], key=lambda one: _chance("show", seed, run_sha256, one))
+    return Drawn(shown, strata)
 
 
 def draw_allocated(

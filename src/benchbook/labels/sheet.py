@@ -18,9 +18,17 @@ from benchbook.evaluators.correctable import Worth
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.labels.calibration_results import ScoredAnswer
-from benchbook.labels.drawing import Drawn, draw, draw_allocated
+from benchbook.labels.drawing import Drawn, Unit, draw, draw_allocated, draw_of_items
 from benchbook.labels.labels import LabelBook, SheetRow, answer_sha256, create_labels
-from benchbook.record.facts import Allocation, DrawnStratum, LabelScale, LabelsStarted, RunStarted
+from benchbook.record.facts import (
+    Allocation,
+    DrawnStratum,
+    EarlierDraw,
+    ItemsOf,
+    LabelScale,
+    LabelsStarted,
+    RunStarted,
+)
 from benchbook.record.folder import Record
 from benchbook.record.tables import read_rows
 from benchbook.text import quoted
@@ -261,6 +269,7 @@ def new_labels(
     seed: int,
     stratify: Sequence[str],
     allocation: Allocation | None = None,
+    items_of: ItemsOf | None = None,
 ) -> LabelBook:
     """A new record of labels in the folder `out`, of what was drawn. Raises: UsageError where it exists."""
     samples = run.asked_of(drawn.samples)
@@ -284,6 +293,7 @@ def new_labels(
             criteria=[_scale(one) for one in run.criteria],
             answers=[answer_sha256(row) for row in rows],
             allocation=allocation,
+            items_of=items_of,
         ),
     )
 
@@ -301,19 +311,41 @@ def is_as_drawn(run: LabelledRun, started: LabelsStarted) -> bool:
         again = drawn_again(run, started)
     except ConfigError:
         return False
-    if started.allocation is not None and again.strata != started.strata:
+    if (started.allocation or started.items_of) is not None and again.strata != started.strata:
         return False
     return run.asked_of(again.samples) == started.samples
 
 
 def drawn_again(run: LabelledRun, started: LabelsStarted) -> Drawn:
     """The draw of a record of labels, after those that it goes on from. Raises: ConfigError where it can't be."""
+    if started.items_of is not None:
+        return drawn_by_items(run, started.items_of, seed=started.seed, run_sha256=started.run_sha256)
     allocation, before = started.allocation, frozenset[int]()
     for one in () if allocation is None else allocation.earlier:
         draw_of = _Draw(one.seed, one.stratify, one.strata, one.verdicts)
         before = frozenset(draw_of.again(run, started.run_sha256, before).samples)
     verdicts = {} if allocation is None else allocation.verdicts
     return _Draw(started.seed, started.stratify, started.strata, verdicts).again(run, started.run_sha256, before)
+
+
+def drawn_by_items(run: LabelledRun, items_of: ItemsOf, *, seed: int, run_sha256: str) -> Drawn:
+    """The draw of a run's answers by another run's items. Raises: ConfigError where it has none of them."""
+    repeats = items_of.repeats or [0] * len(items_of.items)
+    wanted = zip(items_of.items, repeats, strict=True)
+    alone = frozenset(items_of.scored_here_alone)
+    return draw_of_items(units_of(run), wanted, alone=alone, seed=seed, run_sha256=run_sha256)
+
+
+def units_of(run: LabelledRun) -> dict[int, Unit]:
+    """The item and the repeat of each sample that a draw is made from."""
+    n_items = run.started.n_items
+    return {row.sample: (row.item_id, row.sample // n_items) for row in run.to_draw()}
+
+
+def drawn_by(run: LabelledRun, draw_of: EarlierDraw) -> Drawn:
+    """The draw of a run's answers that a record of labels began with. Raises: ConfigError where it can't be."""
+    made = _Draw(draw_of.seed, draw_of.stratify, draw_of.strata, draw_of.verdicts)
+    return made.again(run, run.derived.manifest.journal_sha256, frozenset())
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,13 +19,15 @@ from benchbook.evaluators.verify import (
     verify,
 )
 from benchbook.evaluators.verify_progress import VerifyHandler
+from benchbook.labels.drawing import BOTH
+from benchbook.labels.items_of import other_items, record_of_items
 from benchbook.labels.labels import SHEET, LabelBook, SheetRow, label_of, labeller_name, open_labels, undoing
 from benchbook.labels.sheet import LabelledRun, derived_anew, is_as_drawn
 from benchbook.labels.state import Given, LabelState, scores_words
 from benchbook.record.anchor import read_anchor, read_anchored
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
-from benchbook.record.facts import FIRST_PREV, Allocation, Label, LabelsStarted, Sealed, without_place
+from benchbook.record.facts import FIRST_PREV, Allocation, ItemsOf, Label, LabelsStarted, Sealed, without_place
 from benchbook.record.folder import RUN_ID, Record, is_of_labels, is_record
 from benchbook.record.reading import JournalLine, is_sha256, read_journal
 from benchbook.text import plural, quoted
@@ -130,6 +132,8 @@ class _Facts(FactsCheck):
                 yield f"strata: found {stratum.n_drawn} drawn of {stratum.n_eligible} in {quoted(name)}"
         if started.allocation is not None:
             yield from _of_allocation(started, started.allocation)
+        if started.items_of is not None:
+            yield from _of_items(started, started.items_of)
         if [*started.inputs] != [SHEET]:
             yield f"inputs: found {', '.join(started.inputs) or 'none'}; expected {SHEET} alone"
         for sha256 in (started.run_sha256, *started.inputs.values(), *started.answers):
@@ -155,6 +159,19 @@ def _of_allocation(started: LabelsStarted, allocation: Allocation) -> Iterator[s
         yield f"strata: expected {len(started.samples)} drawn in all, as many as there are samples"
     if not all(is_sha256(one.sha256) for one in allocation.earlier):
         yield "allocation: expected a hash of 64 hexadecimal digits for each earlier record"
+
+
+def _of_items(started: LabelsStarted, items_of: ItemsOf) -> Iterator[str]:
+    if started.allocation is not None:
+        yield "items_of: stands beside an allocation; a draw is one of them"
+    if len(items_of.repeats) not in (0, len(items_of.items)):
+        yield f"items_of: found {len(items_of.repeats)} repeats; expected one for each of {len(items_of.items)} items"
+    if not RUN_ID.fullmatch(items_of.run_id):
+        yield f"items_of: found {quoted(items_of.run_id)}; expected a name for a folder"
+    if BOTH not in started.strata or sum(one.n_drawn for one in started.strata.values()) != len(started.samples):
+        yield f"strata: expected {quoted(BOTH)}, and {len(started.samples)} drawn in all, as many as there are samples"
+    if not is_sha256(items_of.run_sha256) or not is_sha256(items_of.draw.sha256):
+        yield "items_of: expected a hash of 64 hexadecimal digits of the other run, and of its labels"
 
 
 def _otherwise(label: Label, state: LabelState) -> str | None:
@@ -260,9 +277,34 @@ def _held_against_run(
         with derived_anew(run) as labelled:
             goes_on = ends != started.run_sha256
             notes = [f"{run.path} has gone on since: who drew the samples was not checked"] if goes_on else []
-            return [*_other_answers(book, labelled), *([] if goes_on else _other_draw(book, labelled))], notes
+            found = [*_other_answers(book, labelled), *([] if goes_on else _other_draw(book, labelled))]
+            if not goes_on and not found:
+                folders = [
+                    *([] if runs is None else [Path(runs)]),
+                    run.path.absolute().parent,
+                    book.path.absolute().parent,
+                ]
+                held, said = _held_against_items(started, labelled, folders)
+                found, notes = [*found, *held], [*notes, *said]
+            return found, notes
     except (BenchbookError, OSError) as error:
         return [], [f"The run was not checked: {error}"]
+
+
+def _held_against_items(
+    started: LabelsStarted, run: LabelledRun, folders: Sequence[Path]
+) -> tuple[list[Discrepancy], list[str]]:
+    """`(findings, notes)`: the other run from whose items the samples were drawn."""
+    if started.items_of is None:
+        return [], []
+    other, unchecked = record_of_items(started.items_of, folders), "who drew its items was not checked"
+    if other is None:
+        return [], [f"The run {started.items_of.run_id} is not there: {unchecked}"]
+    _, ends = _has_fact(other, started.items_of.run_sha256)
+    if ends != started.items_of.run_sha256:
+        return [], [f"Its items are of {other.path} with hash {started.items_of.run_sha256}, not {ends}: {unchecked}"]
+    with derived_anew(other) as there:
+        return [Discrepancy("journal/000001.jsonl", 1, what) for what in other_items(started, there, run)], []
 
 
 def _has_fact(run: Record, sha256: str) -> tuple[bool, str]:

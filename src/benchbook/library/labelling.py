@@ -35,6 +35,7 @@ def label(
     seed: int = 0,
     drawn_for: Literal["decision"] | None = None,
     labels: str | Path | Labels | None = None,
+    items_of: str | Path | Labels | None = None,
     runs: str | Path = "runs",
 ) -> Labels:
     """Draw answers of a run that people are to label, as `benchbook label sample` does, into the new folder `out`.
@@ -45,10 +46,20 @@ def label(
     `drawn_for="decision"` draws more of those verdicts on which the run's decision hangs, by default as many as are
     expected to settle it (`Labels.plan`), and goes on from `labels` that are there.
 
-    Raises: ConfigError for an unknown stratum, or an `n` that can't be; UsageError where `out` is there already, and
-        where no label changes the decision.
+    `items_of` are labels of another run over the same eval set: drawn are this run's answers to the same items, so that
+    a comparison of the two is of pairs. Items without a scored answer here are left out (`Labels.n_not_drawn`).
+
+    Raises: ConfigError for an unknown stratum, or an `n` that can't be; UsageError where `out` is there already, where
+        no label changes the decision, and where the items of `items_of` are no fair draw of this run.
     """
     fields = listed(stratify)
+    if items_of is not None:
+        from benchbook.labels.items_of import sample_items_of
+
+        if fields or n is not None or drawn_for is not None or labels is not None:
+            raise UsageError("items_of: these labels say which items, and how many; leave the other arguments out")
+        other = _book(items_of)
+        return Labels(sample_items_of(record_of(run, runs), out, items_of=other, runs=runs, seed=seed))
     if drawn_for is None:
         from benchbook.labels.sheet import sample_labels
 
@@ -59,12 +70,16 @@ def label(
 
     if fields:
         raise UsageError("stratify: for the decision the judge's verdicts are the strata; leave it out")
-    before = labels.book.reload() if isinstance(labels, Labels) else None if labels is None else open_labels(labels)
+    before = None if labels is None else _book(labels)
     book, plan = sample_for_decision(record_of(run, runs), out, n=n, seed=seed, labels=before)
     return Labels(book, plan)
 
 
 label_async = in_thread(label)
+
+
+def _book(labels: str | Path | Labels) -> LabelBook:
+    return labels.book.reload() if isinstance(labels, Labels) else open_labels(labels)
 
 
 def load_labels(folder: str | Path) -> Labels:
@@ -92,6 +107,13 @@ class Labels:
     def progress(self) -> LabelProgress:
         """How far each person is, and on how many samples two people agree or differ."""
         return progress_of(self.book)
+
+    @property
+    def n_not_drawn(self) -> int:
+        """With `items_of`, how many of its items were not drawn: this run has no scored answer to them."""
+        from benchbook.labels.items_of import n_not_drawn
+
+        return n_not_drawn(self.book.started)
 
     @property
     def criteria(self) -> dict[str, list[int]]:
@@ -183,7 +205,7 @@ def books_of(labels: LabelsLike | Iterable[LabelsLike]) -> list[LabelBook]:
     Raises: UsageError for another folder; RecordDamagedError.
     """
     several = [labels] if isinstance(labels, str | Path | Labels) else labels
-    return [one.book.reload() if isinstance(one, Labels) else open_labels(one) for one in several]
+    return [_book(one) for one in several]
 
 
 class CalibrationCard:

@@ -239,6 +239,17 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     earlier: list[EarlierDraw] = []  # the oldest first; their samples and labels are in this record, too
 
 
+class ItemsOf(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A draw of this run's answers to the items that labels of another run of the same eval set were drawn of."""
+
+    run_id: str  # the other run's
+    run_sha256: str
+    draw: EarlierDraw  # by which that run's samples were drawn
+    items: list[str]  # the ids of what was drawn there, in the order shown there
+    repeats: list[int] = []  # for each of them, from 0; empty: all are of the first
+    scored_here_alone: list[int] = []  # samples of this run that have a score, and in the other run none
+
+
 class LabelScale(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One criterion by which people score an answer: its name, and the scores that may be given."""
 
@@ -265,6 +276,7 @@ class LabelsStarted(_Fact, tag="labels_started", kw_only=True):
     criteria: list[LabelScale] = []  # empty in older records: people scored the criteria of rubric@v1
     answers: list[str] = []  # for each sample, in order, the hash that its labels belong to; empty in older records
     allocation: Allocation | None = None  # None: drawn from each stratum in proportion
+    items_of: ItemsOf | None = None  # None: this run's own chance drew
     anchored: bool = False  # anchor.json was there from the start: without it, lines may be missing from the end
 
 

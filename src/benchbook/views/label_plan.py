@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchbook.labels.deciding import WHY_NONE, DecisionPlan
+from benchbook.labels.drawing import BOTH, HERE_ALONE
+from benchbook.labels.items_of import n_not_drawn
 from benchbook.record.facts import LabelsStarted
 from benchbook.text import plural
 
@@ -17,6 +19,19 @@ def draw_lines(path: str, started: LabelsStarted, plan: DecisionPlan) -> Iterato
     for name, one in started.strata.items():
         yield f"  {' / '.join(started.stratify)} {name}: {one.n_drawn:,} of {one.n_eligible:,}"
     yield plan_words(plan)
+
+
+def items_of_lines(path: str, started: LabelsStarted, labels: str) -> Iterator[str]:
+    """A draw of the items of other labels, line by line; visible as in `draw_lines`."""
+    both, alone = started.strata[BOTH], started.strata.get(HERE_ALONE)
+    of = sum(one.n_eligible for one in started.strata.values())
+    yield f"{path}: {len(started.samples):,} of {of:,} scored answers, to the items of {labels}"
+    if missing := n_not_drawn(started):
+        verb = "was" if missing == 1 else "were"
+        yield f"  {plural(missing, 'item')} {verb} not drawn: this run has no scored answer there"
+    if alone is not None:
+        more = f"{alone.n_drawn:,} of {plural(alone.n_eligible, 'answer')} that the other run has no score beside"
+        yield f"  {both.n_drawn:,} of {both.n_eligible:,} that both runs scored, and {more}, as large a share"
 
 
 def plan_words(plan: DecisionPlan) -> str:
