@@ -34,6 +34,11 @@ class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool = False
     reasoning_tags: tuple[str, ...] = ()  # R3.7
 
+    @property
+    def is_played_back(self) -> bool:
+        """True of a script and of recorded outputs: nobody is asked, and what is asked in vain costs nothing."""
+        return self.provider in ("recorded", "scripted")
+
 
 def plan_sha256(plan: msgspec.Struct) -> str:
     return hashlib.sha256(canonical_json(plan)).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbook.ask.requests import RolePlan
@@ -174,11 +174,16 @@ REJECTED_IN_A_ROW = 10
 
 
 class InARow:
-    """Counts, for each judge, how many of its replies in a row were rejected for one reason."""
+    """Counts, for each judge, how many of its replies in a row were rejected for one reason.
 
-    def __init__(self, n_judges: int) -> None:
-        self._in_a_row = [0] * n_judges
-        self._last_reason: list[str | None] = [None] * n_judges
+    This saves what asking on would cost. Replies that are played back cost nothing and have no setting that mends them:
+    they are never enough, and what can't be read of them is counted at the end.
+    """
+
+    def __init__(self, judges: Sequence[RolePlan]) -> None:
+        self._is_played_back = [judge.is_played_back for judge in judges]
+        self._in_a_row = [0] * len(judges)
+        self._last_reason: list[str | None] = [None] * len(judges)
 
     def was_read(self, judge: int) -> None:
         self._in_a_row[judge], self._last_reason[judge] = 0, None
@@ -187,4 +192,4 @@ class InARow:
         again = one.reason == self._last_reason[one.judge]
         self._in_a_row[one.judge] = self._in_a_row[one.judge] + 1 if again else 1
         self._last_reason[one.judge] = one.reason
-        return self._in_a_row[one.judge] >= REJECTED_IN_A_ROW
+        return self._in_a_row[one.judge] >= REJECTED_IN_A_ROW and not self._is_played_back[one.judge]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchbook.ask.requests import RolePlan
@@ -14,6 +15,7 @@ from benchbook.evaluators.rubric.steps import SampleHistory, read_history
 from benchbook.evaluators.rubric.warnings import RejectedReplies
 from benchbook.evaluators.verify import verify
 from benchbook.record.facts import Reply
+from labelled import judged_run
 from rubric_v1 import V1
 from running import run
 from scripted_server import GOOD_VERDICT, OK_JUDGE, always_good, running
@@ -75,7 +77,7 @@ def judged(plan: Plan, *replies: tuple[int, str | None], **more: Any) -> SampleH
 def test_ten_in_a_row_stop_the_run_and_name_the_setting(
     of: Plan, text: str | None, more: dict[str, Any], says: list[str]
 ) -> None:
-    watched = RejectedReplies(("judge", "judge b")[: len(of.judges)])
+    watched = RejectedReplies(("judge", "judge b")[: len(of.judges)], of.judges)
     history = judged(of, (0, text), **more)
     assert [watched.note(history) for _ in range(9)] == [None] * 9
     reason = watched.note(history) or ""
@@ -86,9 +88,9 @@ def test_a_reply_that_is_read_or_another_reason_begins_the_count_again() -> None
     of = plan()
     fenced, short, good = (judged(of, (0, text)) for text in (FENCED, '{"accuracy_score": 2}', VERDICT))
     for between in (good, short):
-        watched = RejectedReplies(["judge"])
+        watched = RejectedReplies(["judge"], of.judges)
         assert [watched.note(one) for one in [fenced] * 9 + [between] + [fenced] * 9] == [None] * 19
-    watched = RejectedReplies(["judge"])
+    watched = RejectedReplies(["judge"], of.judges)
     no_reply = read_history([Reply(sample=0, role="candidate", text=None)], of, V1)
     assert watched.note(no_reply) is None
     assert [watched.note(fenced) is None for _ in range(10)] == [True] * 9 + [False]
@@ -96,7 +98,8 @@ def test_a_reply_that_is_read_or_another_reason_begins_the_count_again() -> None
 
 
 def test_each_judge_of_a_panel_is_counted_for_itself() -> None:
-    watched, of = RejectedReplies(["judge a", "judge b"]), plan(2)
+    of = plan(2)
+    watched = RejectedReplies(["judge a", "judge b"], of.judges)
     both = judged(of, (0, VERDICT), (1, FENCED))
     found = [watched.note(both) for _ in range(10)]
     assert found[:9] == [None] * 9
@@ -115,6 +118,27 @@ def test_a_run_with_a_judge_that_fences_stops_after_ten(tmp_path: Path) -> None:
     assert result.stop.usage
     assert 10 <= result.derived.aggregates.ledger.n_unscored <= 12
     assert verify(result.record).holds
+
+
+@pytest.mark.parametrize("provider", ["scripted", "recorded"])
+def test_replies_that_are_played_back_stop_nothing(provider: str) -> None:
+    """Nobody is asked for them: to go on costs nothing, and no setting changes what a script says."""
+    of = plan(2)
+    played = msgspec.structs.replace(of.judge, provider=provider)
+    of = msgspec.structs.replace(of, judge=played)
+    watched = RejectedReplies(["judge a", "judge b"], of.judges)
+    assert [watched.note(judged(of, (0, FENCED), (1, VERDICT))) for _ in range(30)] == [None] * 30
+    found = [watched.note(judged(of, (0, FENCED), (1, FENCED))) for _ in range(10)]
+    assert found[:9] == [None] * 9
+    assert "replies of the judge b" in (found[9] or "")  # who is asked is held to ten beside it
+
+
+def test_a_run_with_a_scripted_judge_that_no_one_can_read_goes_to_its_end(tmp_path: Path) -> None:
+    record = judged_run(tmp_path, [None] * 12 + [(2, 2)] * 3)
+    counted = verify(record)
+    assert (counted.holds, counted.state) == (True, "complete")
+    ledger = json.loads(record.aggregates.read_bytes())["ledger"]
+    assert (ledger["n_attempted"], ledger["n_unscored"]) == (15, 12)
 
 
 def test_a_whole_run_says_what_was_wrong_with_the_judge(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ class RejectedEvaluations:
         self._names = names
         self._judges = judges
         self._protocol = protocol
-        self._row = InARow(len(judges))
+        self._row = InARow(judges)
 
     def note(self, reply: Reply, judge: int) -> str | None:
         """The reason to stop the experiment, once there is one."""

@@ -190,7 +190,7 @@ class RubricQuestions:
         self._derivation = derivation_of(started)
         self._requests = Requests(plan, self._spec, template_of(record, started))
         self._rule = StoppingRule(plan, self._spec, self._derivation, stop, self._item_of)
-        self._rejected = RejectedReplies(judge_names(plan))
+        self._rejected = RejectedReplies(judge_names(plan), plan.judges)
         self.is_finished = self._rule.is_finished
 
     @property

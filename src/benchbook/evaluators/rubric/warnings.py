@@ -1,6 +1,6 @@
 """The warnings that a reader of the numbers must see first, in plain words.
 
-That judges' replies were not read (R3.5) is counted; ten answers in a row end the run.
+That judges' replies were not read (R3.5) is counted; ten answers in a row end the run, unless they are played back.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from benchbook.ask.identity import Role, identity_caps, identity_warnings, self_judging
 from benchbook.ask.model_id import parse_model_id
+from benchbook.ask.requests import RolePlan
 from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.gates import Cap
 from benchbook.evaluators.rubric.plan import Panel, Plan
@@ -198,11 +199,11 @@ class RejectedCounts:
 
 
 class RejectedReplies:
-    """Looks at every sample that is finished in a sitting. `names` are the judges' names in texts, by their numbers."""
+    """Looks at every sample that is finished in a sitting. `names` are the names of `judges` in texts."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], judges: Sequence[RolePlan]) -> None:
         self._names = names
-        self._row = InARow(len(names))
+        self._row = InARow(judges)
 
     def note(self, history: SampleHistory) -> str | None:
         """The reason to stop the run, once there is one."""
