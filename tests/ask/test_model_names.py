@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.ask.identity import is_same_model, other_model
+from benchbook.ask.identity import SELF_JUDGING, is_same_model, other_model, self_judging
 from benchbook.ask.model_id import parse_model_id, read_name
 from benchbook.record.state import Reported
+
+COMMIT = "7c0bf28e" * 5
+WEIGHTS = "sha256:" + "7c0bf28e" * 8
 
 
 def told(*names: str | None, fingerprint: str | None = None) -> Reported:
@@ -169,6 +172,14 @@ def test_a_servers_name_is_hostile_text() -> None:
         pytest.param("recorded/m@1", None, "openai/m@1", None, True, id="elsewhere-and-here"),
         pytest.param("openai/m@1", "default", "openai/j@1", "default", False, id="names-that-name-nothing"),
         pytest.param("local/a@sha256:0123456789", None, "local/b@sha256:0123456789", None, True, id="the-same-weights"),
+        pytest.param(f"openai/a@{WEIGHTS}", None, f"local/b@{WEIGHTS}", None, True, id="a-whole-sha256"),
+        pytest.param(f"openai/a@{WEIGHTS[7:]}", None, f"openai/b@{WEIGHTS[7:]}", None, True, id="without-its-prefix"),
+        pytest.param("scripted/a@7c0bf28e", None, "scripted/b@7c0bf28e", None, False, id="one-commit-of-a-data-set"),
+        pytest.param(f"recorded/a@{COMMIT}", None, f"openai/b@{COMMIT}", None, False, id="a-whole-commit"),
+        pytest.param("recorded/a@fp_7c0bf28e", None, "openai/b@fp_7c0bf28e", None, False, id="one-fingerprint"),
+        pytest.param("local/a@7c0bf28e", None, "openai/b@7c0bf28e", None, False, id="one-of-them-local"),
+        pytest.param("recorded/a@7c0bf28e", None, "scripted/a@7c0bf28e", None, True, id="one-name-of-one-commit"),
+        pytest.param("openai/a@7c0bf28e", "x", "openai/b@7c0bf28e", "x", True, id="one-commit-and-told-alike"),
     ],
 )
 def test_the_judge_is_the_model_itself(
@@ -178,6 +189,13 @@ def test_the_judge_is_the_model_itself(
     other = (parse_model_id(judge, "judge"), told(judge_told))
     assert is_same_model(one, other) is same
     assert is_same_model(other, one) is same
+
+
+def test_a_record_of_before_keeps_its_rule() -> None:
+    """By any hash that both have, as long as the first fact names no edition; by its bytes it is verified."""
+    one, other = (("judge", parse_model_id(f"scripted/{name}@7c0bf28e", "judge"), told(None)) for name in "ab")
+    assert self_judging({}, one, [other]) == ["The judge is the model itself: models tend to favour their own answers."]
+    assert self_judging({"self_judging": SELF_JUDGING}, one, [other]) == []
 
 
 @given(st.text(max_size=60))

@@ -24,6 +24,7 @@ from benchbook.ask.model_id import (
     can_be_same,
     is_content_hash,
     is_dated,
+    is_sha256_version,
     names_snapshot,
     read_name,
     snapshots_differ,
@@ -103,10 +104,14 @@ def _other_fingerprint(model_id: ModelId, reported: Reported) -> OtherModel | No
     return OtherModel(shorten(told[0], _SHOWN), version, is_snapshot=True)
 
 
-def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]) -> bool:
+SELF_JUDGING = 2  # the edition of the rule by which a judge is the model itself, as a run records it
+_ANY_HASH = 1  # of records that name none: two models are one by any hash that both have as their version
+
+
+def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported], edition: int = SELF_JUDGING) -> bool:
     """True if two models are one by their ids, their weights, or their servers' names for them."""
     (id_one, reported_one), (id_other, reported_other) = one, other
-    if id_one == id_other or (is_content_hash(id_one.version) and id_one.version == id_other.version):
+    if id_one == id_other or _have_one_hash(id_one, id_other, edition):
         return True
     names_one, names_other = reported_one.names, reported_other.names
     if names_one and names_other:
@@ -121,6 +126,17 @@ def is_same_model(one: tuple[ModelId, Reported], other: tuple[ModelId, Reported]
             name.base == answered.base and can_be_same((name,), answered) for name in asked_name(asked)
         )
     return (id_one.name, id_one.version) == (id_other.name, id_other.version)
+
+
+def _have_one_hash(one: ModelId, other: ModelId, edition: int) -> bool:
+    """True if both versions are one hash, which is known to be that of weights: Benchbook made it from a local model's,
+    or it is whole. A commit of a data set may stand behind the names of all whose answers are in it."""
+    if one.version is None or one.version != other.version:
+        return False
+    if edition == _ANY_HASH:
+        return is_content_hash(one.version)
+    are_local = one.provider == other.provider == "local"
+    return is_sha256_version(one.version) or (are_local and is_content_hash(one.version))
 
 
 # The name that texts use, the id, and the names that the model reported.
@@ -151,12 +167,13 @@ def identity_caps(roles: Iterable[Role]) -> list[str]:
     ]
 
 
-def self_judging(model: Role, judges: Iterable[Role]) -> list[str]:
-    """A warning for each judge that is the model which it judges."""
+def self_judging(identity: Mapping[str, Any], model: Role, judges: Iterable[Role]) -> list[str]:
+    """A warning for each judge that is the model which it judges. `identity` is that of the record's first fact."""
+    edition = identity.get("self_judging", _ANY_HASH)
     return [
         f"The {name} is the model itself: models tend to favour their own answers."
         for name, model_id, reported in judges
-        if is_same_model(model[1:], (model_id, reported))
+        if is_same_model(model[1:], (model_id, reported), edition)
     ]
 
 

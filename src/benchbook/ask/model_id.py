@@ -38,6 +38,7 @@ _SEGMENTS = re.compile(r"[-/:@_.\\]")
 _VENDOR = re.compile(r"^(?:[a-z]{2,6}\.)?[a-z0-9]+\.(?=[a-z])")  # anthropic., us.anthropic.
 # sha256:…, fp_…, a commit: at least seven digits, as git shortens them.
 _CONTENT_HASH = re.compile(r"(?:sha\d+[:-]|fp_)?[0-9a-f]{7,}")
+_SHA256 = re.compile(r"(?:sha256[:-])?[0-9a-f]{64}")
 
 
 def is_dated(name: str) -> bool:
@@ -53,6 +54,11 @@ def names_snapshot(name: str) -> bool:
 def is_content_hash(version: str | None) -> bool:
     """True if a version is computed from the model itself: it can't mean another one."""
     return version is not None and _CONTENT_HASH.fullmatch(version.lower()) is not None
+
+
+def is_sha256_version(version: str) -> bool:
+    """True if a version is a whole SHA-256. A shorter hash may be that of a commit, which has many models' answers."""
+    return _SHA256.fullmatch(version.lower()) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import (
+    SELF_JUDGING,
     first_fact,
     floating_ids,
     project_identity,
@@ -175,6 +176,7 @@ class PreparedRun:
                 "judge": four_params(plan.judge),  # of a panel the first; the others' are in the plan
             },
             "floating": floating_ids(_named_models(plan)),
+            "self_judging": SELF_JUDGING,
             "derivation": DERIVATION,
             **({} if plan.spec == RUBRIC_V1 else {"evaluator": "rubric"}),  # which its name alone does not tell
             **project_identity(source, "eval set", config.evalset),

@@ -92,7 +92,8 @@ def state_warnings(state: JournalState, plan: Plan) -> list[str]:
             warnings.append(f"The {name} changed during the run: {kinds}.")
     if derivation_of(state.started) >= 3:
         model, *judges = roles_of(state, plan)
-        return warnings + identity_warnings(state.started.identity, [model, *judges]) + self_judging(model, judges)
+        identity = state.started.identity
+        return warnings + identity_warnings(identity, [model, *judges]) + self_judging(identity, model, judges)
     warnings += [
         f"The {name} is the model itself: models tend to favour their own answers."
         for name, judge in zip(judge_names(plan), plan.judges, strict=True)
