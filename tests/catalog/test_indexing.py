@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from benchbook.ask.work import run_async
 from benchbook.catalog.database import Catalog, open_catalog
 from benchbook.catalog.indexing import Indexed, index_record, rebuild, refresh
 from benchbook.catalog.queries import IndexedRun, find_run
+from benchbook.catalog.run_filters import RunFilter
+from benchbook.catalog.totals import totals
 from benchbook.errors import UsageError
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.registry import score_predictions, start_run
@@ -62,6 +65,24 @@ def test_a_real_run_of_rubric(tmp_path: Path, catalog: Catalog) -> None:
     assert numbers["intervals.pass_rate.method"] == "wilson"
     assert predictions_of(catalog, "run") == []
     assert found.predictions_unavailable is not None
+
+
+def test_a_run_that_told_no_tokens_is_none_with_tokens(folder: Path, catalog: Catalog) -> None:
+    """The file's sums are 0."""
+
+    def silent(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        return always_good(role, n, request) | {"usage": None}
+
+    with running(silent) as server:
+        record = run(folder.parent, server, 3, model_input_price=Decimal(3), unmeasured=["tokens"]).record
+    told = json.loads(record.aggregates.read_bytes())
+    assert (told["aggregates"]["total_tokens"], told["candidate_cost_usd"]) == (0, "0.000000")
+    index_record(catalog, record)
+    numbers = aggregates_of(catalog, "run")
+    assert [numbers[name] for name in ("total_tokens", "evaluator_input_tokens")] == [None, None]
+    found = totals(catalog, RunFilter())
+    assert (found.n_runs, found.n_tokens, found.n_with_tokens) == (1, None, 0)
+    assert (found.cost_nano, found.n_with_cost) == (None, 0)
 
 
 def test_a_run_of_answer_correctness(folder: Path, catalog: Catalog) -> None:

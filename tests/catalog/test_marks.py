@@ -118,6 +118,22 @@ def test_what_another_process_writes_is_indexed_before_it_is_asked_for(marked: C
             (96, 8, 1_500_000_000),
             id="judges-and-probes",
         ),
+        pytest.param(
+            {"aggregates": {"total_input_tokens": 0, "total_output_tokens": 0, "total_tokens": 0},
+             "evaluator_input_tokens": 0, "evaluator_output_tokens": 0,
+             "candidate_cost_usd": "0.000000", "evaluator_cost_usd": "0.000000"},
+            (None, None, None),
+            id="no-reply-told-its-tokens",
+        ),
+        pytest.param(
+            {"aggregates": {"total_input_tokens": 0, "total_output_tokens": 0, "total_tokens": 0},
+             "evaluator_input_tokens": 70, "evaluator_output_tokens": 5,
+             "candidate_cost_usd": None, "evaluator_cost_usd": "0.000000"},
+            (None, 75, 0),
+            id="the-judge-alone-told-them-and-came-from-the-cache",
+        ),
+        pytest.param({"n_evaluations": 3, "judges": [{"input_tokens": 0, "output_tokens": 0, "cost_usd": "0"}]},
+                     (3, None, None), id="a-judge-that-told-none"),
         pytest.param({"candidate_cost_usd": "nan", "judges": [{"cost_usd": "1e999"}, 7]}, (None,) * 3, id="hostile"),
         pytest.param(
             {"total_tokens": -5, "candidate_cost_usd": "9999999",

@@ -14,11 +14,13 @@ import polars as pl
 import pytest
 
 import benchbook as bb
+from benchbook.comparison.by_metric import choices
 from benchbook.comparison.compared import Comparison, compare
 from benchbook.comparison.records import compared_part, compared_run, rows_of_items
 from benchbook.evaluators.costs import Prices, known_prices, with_costs
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.folder import Record
+from benchbook.views.comparison_overview import whole_table
 from benchbook.views.comparison_tables import differences_table
 from benchbook.views.numbers import cells
 from own_scorers import equal
@@ -190,3 +192,21 @@ def test_what_is_no_price_is_none(price: Any) -> None:
 def test_prices_of_both_are_known() -> None:
     config = {"model_input_price": "0.15", "model_output_price": 2}
     assert known_prices(config) == Prices(Fraction(3, 20), Fraction(2))
+
+
+def test_tokens_that_nobody_told_are_no_zero(tmp_path: Path) -> None:
+    """The file has sums of 0, and no comparison says so. Beside a run that has them, they are not known."""
+    with running(answering(None, None, None)) as server:
+        a, b = (run(tmp_path, server, 3, run_id=name, unmeasured=["tokens"]).record for name in "ab")
+    assert json.loads(a.aggregates.read_bytes())["aggregates"]["total_input_tokens"] == 0
+    pair = compared(a, b)
+    sums = "total_input_tokens", "total_output_tokens", "total_tokens"
+    assert [pair.a.whole.aggregates[name].value for name in sums] == [None] * 3
+    labels = {row[0] for row in whole_table(pair).rows}
+    assert "Faithfulness failure rate *" in labels
+    assert not {"Input tokens", "Output tokens", "Tokens in all"} & labels
+    assert not {*sums} & {one.name for one in choices((pair.a, pair.b))}
+    with running(answering(5, 5, 5)) as server:
+        told = run(tmp_path, server, 3, run_id="told").record
+    rows = {row[0]: row[1:4] for row in cells(whole_table(compared(a, told)))}
+    assert rows["Input tokens"] == ["– (not known)", "60", "–"]

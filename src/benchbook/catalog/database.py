@@ -86,7 +86,7 @@ class StoredText(TypeDecorator[str]):
         return None if value is None else from_stored(value)
 
 
-VERSION = 8  # raised with every change to a table, or to what is indexed
+VERSION = 9  # raised with every change to a table, or to what is indexed
 
 metadata = MetaData()
 _ALSO_SORTED = ("spec", "evaluator_model_id", "decision", "state", "ended_utc", "n_attempted", "n_tokens", "cost_nano")

@@ -10,6 +10,7 @@ from typing import Any
 
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.intervals import bounds_in
+from benchbook.evaluators.told import is_measured
 
 _MOST = (1 << 63) - 1
 _DEPTH = 6
@@ -59,12 +60,12 @@ def _rounded(value: Decimal) -> int | None:
 def aggregates_of(content: Mapping[str, Any]) -> dict[str, Aggregate]:
     """The single values of an aggregates.json by name: `pass_rate`, `ledger.n_planned`, `intervals.pass_rate.low`.
 
-    Lists (slices, repeats) stay in the record.
+    Lists (slices, repeats) stay in the record. What nobody measured is null.
     """
     found: dict[str, Aggregate] = {}
     for name, value in _leaves(content, "", 0):
         if len(name) <= _LONGEST_NAME:
-            found.setdefault(name, _aggregate(value))
+            found.setdefault(name, _aggregate(value) if is_measured(name, value) else Aggregate())
     return found
 
 
@@ -125,6 +126,10 @@ def headline_of(primary: str | None, content: Mapping[str, Any], aggregates: Map
     )
 
 
+_COSTS = {
+    "candidate_cost_usd": ("total_input_tokens", "total_output_tokens", "total_tokens"),
+    "evaluator_cost_usd": ("evaluator_input_tokens", "evaluator_output_tokens"),
+}  # with the tokens that each is made of
 _OF_JUDGES = ("input_tokens", "output_tokens")  # of each judge of an experiment
 
 
@@ -134,17 +139,23 @@ def _tokens(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> 
     nanos = (aggregates[name].nano for name in names if name in aggregates)
     told: list[Any] = [nano // NANO for nano in nanos if nano is not None]
     told += [one.get(name) for one in _judges(content) for name in _OF_JUDGES]
-    counts = [one for one in told if isinstance(one, int) and 0 <= one <= _MOST_TOKENS]
+    counts = [one for one in told if isinstance(one, int) and 0 < one <= _MOST_TOKENS]
     return sum(counts) if counts else None
 
 
 def _cost_nano(content: Mapping[str, Any], aggregates: Mapping[str, Aggregate]) -> int | None:
-    """Billionths of a dollar, of the model and its judges; None where none has a price."""
-    texts: list[Any] = [
-        aggregates[name].text for name in ("candidate_cost_usd", "evaluator_cost_usd") if name in aggregates
+    """Billionths of a dollar, of the model and its judges; None where none has a price, or no reply told its tokens."""
+    texts: list[tuple[Any, bool]] = [
+        (aggregates[name].text, any(aggregates.get(one, Aggregate()).nano is not None for one in tokens))
+        for name, tokens in _COSTS.items()
+        if name in aggregates
     ]
-    texts += [one.get("cost_usd") for one in _judges(content)]
-    told = [Decimal(text) for text in texts if isinstance(text, str) and _IS_COST.fullmatch(text)]
+    texts += [(one.get("cost_usd"), any(one.get(name) for name in _OF_JUDGES)) for one in _judges(content)]
+    told = [
+        cost
+        for text, has_tokens in texts
+        if isinstance(text, str) and _IS_COST.fullmatch(text) and ((cost := Decimal(text)) or has_tokens)
+    ]
     return _rounded(sum(told, Decimal())) if told else None
 
 

@@ -12,6 +12,7 @@ import msgspec
 from benchbook.errors import RecordError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.intervals import bounds_in
+from benchbook.evaluators.told import is_measured
 from benchbook.record.folder import Record
 
 
@@ -63,6 +64,8 @@ def whole_run(record: Record, derived: Record, evaluator: Evaluator) -> WholeRun
 
 def _number(numbers: Mapping[str, Any], content: Mapping[str, Any], name: str) -> RunNumber:
     value = numbers.get(name)
+    if not is_measured(name, value):
+        return RunNumber(None)
     return RunNumber(value if type(value) in (int, float) else None, *bounds_in(content, name))
 
 
