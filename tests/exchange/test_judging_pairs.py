@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import benchbook as bb
-from benchbook.errors import ConfigError, UsageError
+from benchbook.errors import ConfigError, RecordError, UsageError
 from benchbook.exchange.verifying_pairs import verify_pairs
 from benchbook.labels.pairs.folder import open_pairs
 from benchbook.labels.pairs.shown import pair_in, shown_pair
@@ -230,6 +230,25 @@ def test_it_holds_and_what_was_changed_is_found(folder: Path) -> None:
     journal = next((path / "sources" / "3" / "journal").iterdir())
     journal.write_bytes(journal.read_bytes().replace(b"I say 1.", b"I say 2.", 1))
     assert any(one.startswith("sources/3/") for one in findings())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "words"),
+    [
+        (b'"baseline":null', b'"baseline":3', RecordError, "found 3 and 3; expected 2 to 100 sources"),
+        (b'"rules":"pairs_shown@v1"', b'"rules":"other"', UsageError, "made by the rules other, and these are pairs_"),
+        (b'"n":null', b'"n":"all"', RecordError, "can't be read"),
+        (b'"seed":0', b'"seeds":0', RecordError, "can't be read"),
+    ],
+)
+def test_a_plan_that_can_not_be(folder: Path, old: bytes, new: bytes, kind: type[Exception], words: str) -> None:
+    plan = folder / "pairs" / "all" / "pairs.json"
+    assert old in plan.read_bytes()
+    plan.write_bytes(plan.read_bytes().replace(old, new))
+    with pytest.raises(kind, match=words):
+        open_pairs(plan.parent)
+    with pytest.raises(kind, match=words):
+        bb.rank_pairs(plan.parent)
 
 
 # ── what can't be ────────────────────────────────────────────────────────────────────────────────────────────

@@ -24,6 +24,7 @@ from benchbook.exchange.paired_answers import PairedAnswersOfRuns, paired_answer
 from benchbook.exchange.records_sitting import OnPart, RecordsSitting, unheard
 from benchbook.labels.pairs.asked import check_rubric
 from benchbook.labels.pairs.folder import (
+    MOST_RUNS,
     PLAN,
     PLANNED,
     RUBRIC,
@@ -39,7 +40,6 @@ from benchbook.text import plural
 from benchbook.writing import copy_folder, folder_made_whole, make_folder, write_file
 
 COMMAND = "judge pairs"
-_MOST_RUNS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +124,8 @@ def prepared_pairs(records: Sequence[Record], given: Mapping[str, Any], asked: P
 
 def _check(records: Sequence[Record], asked: PairsAsked) -> None:
     """Refuse what can't be. Raises: ConfigError, UsageError."""
-    if not 2 <= len(records) <= _MOST_RUNS:
-        raise UsageError(f"{plural(len(records), 'run')}: expected 2 to {_MOST_RUNS}, to compare in pairs")
+    if not 2 <= len(records) <= MOST_RUNS:
+        raise UsageError(f"{plural(len(records), 'run')}: expected 2 to {MOST_RUNS}, to compare in pairs")
     paths = Counter(record.path.resolve() for record in records)
     if twice := [path for path, n in paths.items() if n > 1]:
         raise UsageError(f"{twice[0]}: is there twice; a run is not compared with itself")

@@ -21,10 +21,10 @@ from benchbook.errors import RecordError
 from benchbook.evaluators.registry import is_complete
 from benchbook.record.folder import Record, is_record
 from benchbook.record.planned_folders import PlannedFolders
-from benchbook.text import plural
 
 RULES = "pairs_shown@v1"
 PLAN, SOURCES, PAIRS = "pairs.json", "sources", "pairs"
+MOST_RUNS = 100  # of one comparison: 9,900 records
 RUBRIC = "pairs"  # the name of the rubric that is used where none is given: pairs@v1
 
 
@@ -103,9 +103,10 @@ def is_pairs(path: str | Path) -> bool:
 def open_pairs(path: str | Path) -> PairsFolder:
     """The runs in pairs of a folder. Raises: UsageError for another; RecordError for a plan that can't be read."""
     plan = PLANNED.plan_in(path)
-    if not len(plan.sources) >= 2 or (plan.baseline is not None and not 0 <= plan.baseline < len(plan.sources)):
-        found = f"{plural(len(plan.sources), 'source')} and the baseline {plan.baseline} make no pairs"
-        raise RecordError(f"{Path(path) / PLAN}: {found}")
+    n = len(plan.sources)
+    if not 2 <= n <= MOST_RUNS or not (plan.baseline is None or 0 <= plan.baseline < n):
+        expected = f"2 to {MOST_RUNS} sources, and the place of one of them as the baseline"
+        raise RecordError(f"{Path(path) / PLAN}: found {n:,} and {plan.baseline}; expected {expected}")
     return PairsFolder(Path(path), plan)
 
 
