@@ -161,6 +161,26 @@ def test_a_judge_that_prefers_what_comes_first(made: Path, tmp_path: Path) -> No
     assert ranking.judges[0].length.effect.reason == "separated_by_covariates"
 
 
+@pytest.mark.parametrize(("better", "place", "share"), [("first", "first", 1.0), ("second", "second", 0.0)])
+def test_a_judge_that_goes_by_the_place_alone(
+    made: Path, tmp_path: Path, better: str, place: str, share: float
+) -> None:
+    """Found with a small model: all 60 verdicts were for what came second, and that was said to be untold."""
+    reply = json.dumps({"better_score": better, "usable_score": "yes", "rationale": "As it stands."})
+    (tmp_path / "script.json").write_text(json.dumps({"replies": [{"text": reply}]}), "utf-8")
+    runs = [bb.load(made / "runs" / name) for name in ("south", "east")]
+    judge = {"judge": "scripted/j@1", "judge_path": tmp_path / "script.json"}
+    found = bb.judge_pairs(*runs, pairs=tmp_path / "pairs", **judge)
+    first = found.found[0].judges[0].first
+    assert first is not None
+    assert (first.win.estimate, first.effect.reason) == (share, "separated_by_covariates")
+    assert first.win.low is not None
+    assert first.win.high is not None
+    assert first.win.high - first.win.low < 0.15
+    assert f"took the answer shown {place} every time: its verdicts say nothing of the answers" in str(found)
+    assert "leans to the answer shown first can't be told" not in str(found)
+
+
 def test_a_baseline_and_a_draw(made: Path, tmp_path: Path) -> None:
     asked: list[tuple[str, str]] = []
     runs = [bb.load(made / "runs" / name) for name in MODELS]

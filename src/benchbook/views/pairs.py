@@ -138,12 +138,23 @@ def pairs_notes(found: PairRanking) -> Iterator[str]:
         yield f"Strengths by Bradley and Terry, spread by item{_held(found)}. Ranks by all pairs of models, p by Holm."
     warnings = {warning for one in found.models for warning in (one.strength or one.rate).warnings}
     yield from (f"Beware: {WARNINGS.get(warning, warning)}." for warning in sorted(warnings))
+    yield from _by_place_alone(found)
     for judge in found.judges:
         for to, one in (("the answer shown first", judge.first), ("the longer answer", judge.length)):
-            reason = None if one is None else one.effect.reason
+            reason = None if one is None or one.win.low is not None else one.effect.reason
             if reason not in (None, found.reason):
                 why = REASONS.get(reason or "", reason)
                 yield f"Whether {shorten(judge.judge, _NAME)} leans to {to} can't be told: {why}."
+
+
+def _by_place_alone(found: PairRanking) -> Iterator[str]:
+    """The judges whose every verdict went by the place."""
+    for judge in found.judges:
+        win = None if judge.first is None else judge.first.win.estimate
+        if win in (0.0, 1.0):
+            place = "first" if win else "second"
+            name = shorten(judge.judge, _NAME)
+            yield f"Beware: {name} took the answer shown {place} every time: its verdicts say nothing of the answers."
 
 
 def _counted(found: PairRanking) -> Iterator[str]:

@@ -1785,6 +1785,9 @@ export interface LeagueRules {
 /**
  * A leaning of a judge, all else the same: `effect` in log odds, `win` as the chance between equals to be
  * preferred with it. Null, with a reason, where it can't be told.
+ *
+ * Where a place alone tells who won, `effect` has no bound. `win` is then the plain share of the verdicts, if each
+ * pair was judged in both orders: no model is shown first more often than another.
  */
 export interface Leaning {
   effect: Estimate;

@@ -43,7 +43,11 @@ class PairedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 class Leaning(msgspec.Struct, frozen=True, kw_only=True):
     """A leaning of a judge, all else the same: `effect` in log odds, `win` as the chance between equals to be
-    preferred with it. Null, with a reason, where it can't be told."""
+    preferred with it. Null, with a reason, where it can't be told.
+
+    Where a place alone tells who won, `effect` has no bound. `win` is then the plain share of the verdicts, if each
+    pair was judged in both orders: no model is shown first more often than another.
+    """
 
     effect: Estimate
     win: Estimate
@@ -223,7 +227,20 @@ class _Group:
                 self._leaning(effects.get(name), fit) if (name := f"{kind}:{judge}") in covariates else None
                 for kind in (_FIRST, _LENGTH)
             )
+            if first is not None and first.effect.reason == _SEPARATED and self._both_orders(judge):
+                first = msgspec.structs.replace(first, win=self._share_of_first(judge))
             yield JudgeLeanings(judge=judge, n=n[judge], first=first, length=length)
+
+    def _both_orders(self, judge: str) -> bool:
+        return all(
+            {showing.first for showing in one.showings} == {"a", "b"} for one in self.pairs if one.judge == judge
+        )
+
+    def _share_of_first(self, judge: str) -> Estimate:
+        """The share of a judge's verdicts that the answer shown first won."""
+        rows = (one for one in self.shown if one.judge == judge)
+        won = ((_FIRST, one.item, one.halves, one.won if one.first > 0 else 1 - one.won) for one in rows)
+        return _shares(won, self.confidence)[_FIRST]
 
     def _leaning(self, found: CovariateEffect | None, fit: BradleyTerry) -> Leaning:
         if found is None:
@@ -252,19 +269,29 @@ def _place(strongest_first: Sequence[str]) -> Callable[[PairedModel], Any]:
 
 
 def _rates(rows: Sequence[PairRow], confidence: float) -> dict[str, Estimate]:
-    """The share of its verdicts that each model won; those on one item rise and fall together."""
+    """The share of its verdicts that each model won."""
+    won = ((name, one.item, one.halves, share) for one in rows for name, share in _won(one))
+    return _shares(won, confidence)
+
+
+def _won(one: PairRow) -> tuple[tuple[str, float], tuple[str, float]]:
+    return (one.model_a, one.won), (one.model_b, 1 - one.won)
+
+
+def _shares(won: Iterable[tuple[str, str, int, float]], confidence: float) -> dict[str, Estimate]:
+    """By name the mean share that was won, of a name, an item, half verdicts and a share each. Those on one item rise
+    and fall together."""
     items: dict[str, dict[str, tuple[int, int, int]]] = {}
     n: Counter[str] = Counter()
-    for one in rows:
-        for name, share in ((one.model_a, one.won), (one.model_b, 1 - one.won)):
-            won = round(_UNIT * share)
-            of_model = items.setdefault(name, {})
-            size, total, squares = of_model.get(one.item, (0, 0, 0))
-            of_model[one.item] = size + one.halves, total + one.halves * won, squares + one.halves * won * won
-            n[name] += 1
+    for name, item, halves, share in won:
+        whole = round(_UNIT * share)
+        of_name = items.setdefault(name, {})
+        size, total, squares = of_name.get(item, (0, 0, 0))
+        of_name[item] = size + halves, total + halves * whole, squares + halves * whole * whole
+        n[name] += 1
     return {
-        name: replace(_in_shares(mean_of_clusters(Counter(of_model.values()), _UNIT, confidence)), n=n[name])
-        for name, of_model in items.items()
+        name: replace(_in_shares(mean_of_clusters(Counter(of_name.values()), _UNIT, confidence)), n=n[name])
+        for name, of_name in items.items()
     }
 
 
