@@ -22,7 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judged_run(folder, [(2, 2), (1, 1), (2, 1)], run_id=run_id)
     referee = {"replies": [{"text": json.dumps(_VERDICT), "input_tokens": 100, "output_tokens": 10}]}
     (folder / "referee.json").write_text(json.dumps(referee), "utf-8")
-    said(folder, "judge", "pairs", "a", "b", *_REFEREE, "--pairs-id", "p")
+    shown = said(folder, "judge", "pairs", "a", "b", *_REFEREE, "--pairs-id", "p")
+    assert "pairs/p: complete; `benchbook judge pairs pairs/p` ranks it again" in shown
     return folder
 
 

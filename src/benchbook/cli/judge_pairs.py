@@ -14,7 +14,7 @@ from benchbook.cli.output import confidence_option, find_record, json_option, pr
 from benchbook.cli.settings import options_of
 from benchbook.errors import UsageError
 from benchbook.evaluators.settings import LIMITS
-from benchbook.text import did_you_mean, visible
+from benchbook.text import did_you_mean, one_line, visible
 
 if TYPE_CHECKING:
     from benchbook.exchange.asking_pairs import PairsForecast, PreparedPairs
@@ -71,7 +71,7 @@ _EXAMPLES = (
 @options_of((*JUDGE_SETTINGS, *LIMITS))
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and cost, and ask nothing.")
 @click.option("--resume", metavar="PAIRS", help="Go on where it ended; limits and addresses may change.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="No progress: only the rankings.")
 @json_option
 @click.pass_context
 def pairs(ctx: click.Context, /, what: tuple[str, ...], **options: Any) -> None:
@@ -149,6 +149,8 @@ def _ask(ctx: click.Context, found: PairsFolder, changes: dict[str, Any], option
     stop = asking_parts(found.path, lambda *how: go_on(found, changes, *how), quiet=quiet)
     if stop.reason is not None:
         stopped_early(ctx, stop, f"benchbook judge pairs --resume {found.path}")
+    if not options["quiet"]:
+        click.echo(one_line(f"{found.path}: complete; `benchbook judge pairs {found.path}` ranks it again"), err=True)
     _rank([str(found.path)], options | {"baseline": None})
 
 
