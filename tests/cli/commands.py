@@ -153,7 +153,7 @@ _FILES = {
 def make_places(folder: Path) -> Path:
     """Fill a folder with every place that the rows read."""
     judged_run(folder, [(2, 2), (1, 1), (2, 1)], experiment="e")
-    shutil.copytree(folder / "runs" / "run", folder / "runs" / "other")
+    judged_run(folder, [(2, 2), (1, 1), (2, 1)], run_id="other")
     items = (folder / "items.jsonl").read_bytes()
     for run_id in ("a", "b"):
         scored(folder, run_id=run_id)

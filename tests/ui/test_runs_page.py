@@ -26,7 +26,8 @@ def many(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
     folder = tmp_path_factory.mktemp("listed") / "runs"
     folder.mkdir()
     for number in range(N):
-        card = {"primary_score": number / N, "n_items": 3, "n_scored": 3, "candidate_cost_usd": f"0.{number:03d}"}
+        cost = {"total_input_tokens": 6, "candidate_cost_usd": f"0.{number:03d}"}
+        card = {"primary_score": number / N, "n_items": 3, "n_scored": 3, **cost}
         at = f"2026-01-01T{number // 60:02d}:{number % 60:02d}:00.000Z"
         made(folder, f"run-{number:03d}", items=3, model=f"lab/m{number % 3}@1", aggregates=card, timestamp_utc=at)
     with served(folder) as address:
