@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import benchbook as bb
 from published_judges.judgement import Judgement
@@ -71,18 +70,9 @@ def _records(published: PublishedSet, version: str, folder: Path) -> Iterator[Ma
             runs=folder / "runs",
             run_id=run_id,
         )
-        yield MadeRecord(judge, model, judgements, _to_its_end(run))
-
-
-def _to_its_end(run: bb.RubricRun) -> bb.RubricRun:
-    """The run, gone on with until it is complete: ten replies in a row that can't be read stop it, as they should where
-    a judge is asked. Raises: ValueError where it comes no further."""
-    while run.stopped:
-        before = run.verify().n_facts
-        run = cast("bb.RubricRun", bb.resume(run))
-        if run.stopped and run.verify().n_facts <= before + 2:  # of its beginning and its end alone
+        if run.stopped:
             raise ValueError(f"{run.path}: {run.stopped}")
-    return run
+        yield MadeRecord(judge, model, judgements, run)
 
 
 def _word(name: str) -> str:
