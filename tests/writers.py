@@ -449,7 +449,7 @@ WRITERS = {
         again=unless("audits/a", _AUDIT, ("judge", "audit", "--resume", "a", "--quiet")),
     ),
     "judge-pairs": Writer(
-        modules=("exchange/asking_pairs.py",), is_slow=True,
+        modules=("exchange/asking_pairs.py", "record/planned_folders.py"), is_slow=True,
         prepare=_to_pair, act=command(*_PAIRS), kept=_pairs_facts, seen=_pairs_ranked,
         again=unless("pairs/p", _PAIRS, ("judge", "pairs", "--resume", "p", "--quiet")),
     ),

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbook.cli.completion import complete_run
 from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json, runs_option
-from benchbook.cli.settings import given_settings, options_of
-from benchbook.errors import RunStoppedError, UsageError
-from benchbook.evaluators.settings import LIMITS, SETTINGS
-from benchbook.text import one_line, sentences, visible
+from benchbook.cli.settings import options_of
+from benchbook.cli.sitting import JUDGE_SETTINGS, MOVED_SETTINGS, asking_parts, settings_given, stopped_early
+from benchbook.errors import UsageError
+from benchbook.evaluators.settings import LIMITS
+from benchbook.text import visible
 
 if TYPE_CHECKING:
-    from benchbook.ask.limits import Stop
-    from benchbook.ask.work import ProgressHandler
     from benchbook.exchange.auditing_judges import AuditForecast
-    from benchbook.exchange.records_sitting import OnPart
     from benchbook.judge_audit.folder import AuditFolder
     from benchbook.library.judge_audits import JudgeAudit
 
-_Result = TypeVar("_Result")
-JUDGE_SETTINGS = ("judge", "judges", "panel_rule", "spec", *SETTINGS["The judge"])
-MOVED_SETTINGS = ("judge_base_url", "judge_api_key_env", "judge_path")  # that a later sitting may change
 _OWN = {
     "What is tried": ("n", "variants", "margin", "confidence", "until_decided", "seed", "own_name", "other_name"),
     "Where it goes": ("audits", "audit_id", "runs"),
@@ -97,12 +91,6 @@ def audit(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     _show(JudgeAudit(found, result.card), as_json=options["as_json"], quiet=options["quiet"])
 
 
-def settings_given(options: dict[str, Any], *names: Iterable[str]) -> dict[str, Any]:
-    """Those of the named settings that the command line gives."""
-    wanted = {name: options[name] for some in names for name in some if name in options}
-    return given_settings(wanted)
-
-
 def _audit_named(name: str, audits: str) -> AuditFolder:
     from benchbook.judge_audit.folder import audit_named
 
@@ -115,30 +103,6 @@ def _prepared(run: str, options: dict[str, Any]) -> Any:
     own = ("n", "seed", "variants", "margin", "confidence", "until_decided", "own_name", "other_name", "audits")
     asked = AuditAsked(audit_id=options["audit_id"], **{name: options[name] for name in own})
     return prepared_audit(find_record(run, options["runs"]), settings_given(options, JUDGE_SETTINGS, LIMITS), asked)
-
-
-def asking_parts(
-    path: Path, go_on: Callable[[ProgressHandler | None, OnPart], Coroutine[Any, Any, _Result]], *, quiet: bool
-) -> _Result:
-    """Go on with a folder of records, with progress and the name of each record, unless `quiet`."""
-    from benchbook.ask.work import run_async
-    from benchbook.views.progress import shown_progress
-
-    def say(name: str) -> None:
-        if not quiet:
-            click.echo(one_line(f"{path}: {name}"), err=True)
-
-    with shown_progress(quiet=quiet) as on_progress:
-        return run_async(go_on(on_progress, say))
-
-
-def stopped_early(ctx: click.Context, stop: Stop, resumes: str) -> NoReturn:
-    """End the command where a folder of records is not complete, with the command that goes on."""
-    said = f"{sentences(stop.reason or '')} Resume: {resumes}"
-    if not stop.interrupted:
-        raise RunStoppedError(f"stopped: {said}")
-    click.echo(said, err=True)
-    ctx.exit(3)
 
 
 def _say_forecast(found: AuditForecast, *, as_json: bool) -> None:

@@ -9,9 +9,9 @@ import click
 
 from benchbook.cli.completion import complete_file
 from benchbook.cli.help import SectionedCommand
-from benchbook.cli.judge_audit import JUDGE_SETTINGS, MOVED_SETTINGS, asking_parts, settings_given, stopped_early
 from benchbook.cli.output import confidence_option, find_record, json_option, print_json, runs_option
 from benchbook.cli.settings import options_of
+from benchbook.cli.sitting import JUDGE_SETTINGS, MOVED_SETTINGS, asking_parts, settings_given, stopped_early
 from benchbook.errors import UsageError
 from benchbook.evaluators.settings import LIMITS
 from benchbook.text import did_you_mean, one_line, visible

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from benchbook.cli.output import find_record
+from benchbook.cli.settings import given_settings
 from benchbook.cli.summary import print_dry_run, print_run
 from benchbook.errors import RunStoppedError, UsageError
-from benchbook.text import sentences
+from benchbook.evaluators.settings import SETTINGS
+from benchbook.text import one_line, sentences
 from benchbook.views.progress import shown_progress
 
 if TYPE_CHECKING:
+    from benchbook.ask.limits import Stop
     from benchbook.ask.settings import SittingSettings
     from benchbook.ask.starting import RunResult
+    from benchbook.ask.work import ProgressHandler
     from benchbook.evaluators.contract import Evaluator
+    from benchbook.exchange.records_sitting import OnPart
     from benchbook.record.folder import Record
+
+_Result = TypeVar("_Result")
+JUDGE_SETTINGS = ("judge", "judges", "panel_rule", "spec", *SETTINGS["The judge"])
+MOVED_SETTINGS = ("judge_base_url", "judge_api_key_env", "judge_path")  # that a later sitting may change
 
 # The evaluator that settings name, and the settings, checked; errors call them by the text.
 AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
@@ -88,7 +98,11 @@ def print_result(result: RunResult[Any], settings: dict[str, Any], options: dict
 
 def resumable(result: RunResult[Any], command: str) -> str:
     """The reason why a run was stopped, and the command that resumes it."""
-    return f"{sentences(result.stop.reason or '')} Resume: benchbook {command} --resume {result.record.path}"
+    return _resumes(result.stop, f"benchbook {command} --resume {result.record.path}")
+
+
+def _resumes(stop: Stop, resumes: str) -> str:
+    return f"{sentences(stop.reason or '')} Resume: {resumes}"
 
 
 def say_stopped(result: RunResult[Any], command: str) -> None:
@@ -103,3 +117,35 @@ def say_stopped(result: RunResult[Any], command: str) -> None:
         error = UsageError if result.stop.usage else RunStoppedError
         raise error(f"stopped: {said}")
     click.echo(said, err=True)
+
+
+# ── several records in one folder: an audit of a judge, runs in pairs ────────────────────────────────────────────────
+
+
+def settings_given(options: dict[str, Any], *names: Iterable[str]) -> dict[str, Any]:
+    """Those of the named settings that the command line gives."""
+    wanted = {name: options[name] for some in names for name in some if name in options}
+    return given_settings(wanted)
+
+
+def asking_parts(
+    path: Path, go_on: Callable[[ProgressHandler | None, OnPart], Coroutine[Any, Any, _Result]], *, quiet: bool
+) -> _Result:
+    """Go on with a folder of records, with progress and the name of each record, unless `quiet`."""
+    from benchbook.ask.work import run_async
+
+    def say(name: str) -> None:
+        if not quiet:
+            click.echo(one_line(f"{path}: {name}"), err=True)
+
+    with shown_progress(quiet=quiet) as on_progress:
+        return run_async(go_on(on_progress, say))
+
+
+def stopped_early(ctx: click.Context, stop: Stop, resumes: str) -> NoReturn:
+    """End the command where a folder of records is not complete, with the command that goes on."""
+    said = _resumes(stop, resumes)
+    if not stop.interrupted:
+        raise RunStoppedError(f"stopped: {said}")
+    click.echo(said, err=True)
+    ctx.exit(3)

@@ -25,7 +25,6 @@ from benchbook.exchange.records_sitting import OnPart, RecordsSitting, unheard
 from benchbook.labels.pairs.asked import check_rubric
 from benchbook.labels.pairs.folder import (
     MOST_RUNS,
-    PLAN,
     PLANNED,
     RUBRIC,
     RULES,
@@ -37,7 +36,7 @@ from benchbook.labels.pairs.folder import (
 from benchbook.record.folder import RUN_ID, Record
 from benchbook.specs.folders import files_to_start_from
 from benchbook.text import plural
-from benchbook.writing import copy_folder, folder_made_whole, make_folder, write_file
+from benchbook.writing import copy_folder, make_folder, write_file
 
 COMMAND = "judge pairs"
 
@@ -83,10 +82,7 @@ class PreparedPairs:
 
         Raises: UsageError where the folder is there already; RecordError.
         """
-        if self.path.exists():
-            raise UsageError(f"{self.path}: is there already; go on with it: judge pairs --resume {self.path}")
-        with folder_made_whole(self.path) as folder:
-            write_file(folder / PLAN, PLANNED.bytes_of(self.plan))
+        with PLANNED.begun(self.path, self.plan, COMMAND) as folder:
             if self.plan.settings.get("spec") is None:
                 _write_rubric(folder)
             make_folder(folder / SOURCES)

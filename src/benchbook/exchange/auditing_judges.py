@@ -30,7 +30,6 @@ from benchbook.exchange.records_sitting import OnPart, RecordsSitting, unheard
 from benchbook.judge_audit.card import AuditCard, audit_card, card_bytes, effects_of
 from benchbook.judge_audit.effects import undecided
 from benchbook.judge_audit.folder import (
-    PLAN,
     PLANNED,
     RULES,
     SOURCE,
@@ -43,11 +42,12 @@ from benchbook.judge_audit.stages import ends_of_stages
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Names
 from benchbook.labels.pairs.asked import judges_pairs
 from benchbook.record.folder import RUN_ID, Record
-from benchbook.writing import copy_folder, folder_made_whole, write_file
+from benchbook.writing import copy_folder, write_file
 
 DEFAULT_N = 200  # answers: they find an effect of 0.07 with a chance of 90 %
 DEFAULT_MARGIN = 0.05  # of the judge's score from 0 to 1
 OTHER_NAME = "another-model"
+COMMAND = "judge audit"
 
 _OF_ITS_OWN = ("max_cost_usd", "max_seconds", "accept_unanswered")  # limits that a run sets on itself alone
 _OF_THE_RUN = ("spec", "panel_rule", "judges", "unmeasured", "model_input_price", "model_output_price")
@@ -116,10 +116,7 @@ class PreparedAudit:
 
         Raises: UsageError where the folder is there already; RecordError.
         """
-        if self.path.exists():
-            raise UsageError(f"{self.path}: is there already; go on with it: judge audit --resume {self.path}")
-        with folder_made_whole(self.path) as folder:
-            write_file(folder / PLAN, PLANNED.bytes_of(self.plan))
+        with PLANNED.begun(self.path, self.plan, COMMAND) as folder:
             copy_folder(self.record.path, folder / SOURCE)
         return AuditFolder(self.path, self.plan)
 
@@ -143,7 +140,7 @@ def prepared_audit(record: Record, given: Mapping[str, Any], asked: AuditAsked) 
         n = len(answers.drawn)
         one = answers.settings(ORIGINAL, Names("", ""), range(n), settings)
         assert one is not None  # noqa: S101 - no rule is applied
-        evaluator, checked = settings_asked_for(one | {"reports": None}, "judge audit", "run")
+        evaluator, checked = settings_asked_for(one | {"reports": None}, COMMAND, "run")
         prepared = prepared_to_ask(evaluator, checked)
         forecast = prepared.forecast()
         judges = [plan.model_id for name, (_, plan) in prepared.roles.items() if name != "candidate"]
@@ -251,9 +248,7 @@ async def go_on(
     Raises: UsageError for a change to what is tried; RecordError.
     """
     changed = changes or {}
-    sitting = RecordsSitting(
-        "judge audit", {**audit.plan.settings, **changed}, changed, audit.asked, on_progress, on_part
-    )
+    sitting = RecordsSitting(COMMAND, {**audit.plan.settings, **changed}, changed, audit.asked, on_progress, on_part)
     await _ask_all(audit, sitting)
     if sitting.stop.reason is not None:
         return AuditResult(audit, None, sitting.stop)

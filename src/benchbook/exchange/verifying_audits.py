@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify_progress import VerifyHandler
 from benchbook.exchange.audited_answers import AuditedAnswers, audited_answers
-from benchbook.exchange.verifying_folders import check_judged, verify_folder
+from benchbook.exchange.verifying_folders import CopiedRun, check_judged, verify_folder
 from benchbook.judge_audit.card import audit_card, card_bytes
 from benchbook.judge_audit.folder import CARD, SOURCE, AuditFolder
 from benchbook.judge_audit.variants import ORIGINAL
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import is_record
 
-_LACKS = "judged answers that its rule leaves out"
 _DIFFERS = "its {name} are not what the rule makes of the source"
 
 
@@ -28,20 +27,20 @@ def verify_audit(
     """
     return verify_folder(
         audit.plan,
-        {SOURCE: (audit.source, audit.plan.run_id, audit.plan.run_sha256)},
+        {SOURCE: CopiedRun(audit.source, audit.plan.run_id, audit.plan.run_sha256)},
         audit.asked(),
-        lambda: _follow(audit),
+        lambda is_complete: _follow(audit, is_complete),
         is_complete=lambda: audit.lacking() is None,
         expect=expect,
         on_progress=on_progress,
     )
 
 
-def _follow(audit: AuditFolder) -> Iterator[Discrepancy]:
+def _follow(audit: AuditFolder, is_complete: bool) -> Iterator[Discrepancy]:
     """All that does not follow from the plan and the records, which are whole."""
     with audited_answers(audit.source, n=audit.plan.n_answers, seed=audit.plan.seed) as answers:
         found = [*_check_draw(audit, answers), *_check_parts(audit, answers)]
-    if not found and audit.lacking() is None:
+    if not found and is_complete:
         found += _check_card(audit)
     yield from found
 
@@ -67,7 +66,10 @@ def _check_parts(audit: AuditFolder, answers: AuditedAnswers) -> Iterator[Discre
         record = audit.part(name, stage)
         if is_record(record.path):
             made = answers.settings(name, plan.names, places, plan.settings)
-            yield from check_judged(record, made or {}, lacks=_LACKS, differs=_DIFFERS)
+            if made is None:
+                yield Discrepancy(record.path.name, None, "judged answers that its rule leaves out")
+            else:
+                yield from check_judged(record, made, _DIFFERS)
 
 
 def _check_card(audit: AuditFolder) -> Iterator[Discrepancy]:

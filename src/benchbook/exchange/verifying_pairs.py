@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchbook.evaluators.verify import Verification
 from benchbook.evaluators.verify_progress import VerifyHandler
 from benchbook.exchange.paired_answers import paired_answers
-from benchbook.exchange.verifying_folders import check_judged, verify_folder
+from benchbook.exchange.verifying_folders import CopiedRun, check_judged, verify_folder
 from benchbook.labels.pairs.folder import SOURCES, PairsFolder
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import is_record
@@ -26,9 +26,9 @@ def verify_pairs(
     sources = zip(folder.sources, folder.plan.sources, strict=True)
     return verify_folder(
         folder.plan,
-        {f"{SOURCES}/{record.path.name}": (record, one.run_id, one.run_sha256) for record, one in sources},
+        {f"{SOURCES}/{record.path.name}": CopiedRun(record, one.run_id, one.run_sha256) for record, one in sources},
         folder.asked(),
-        lambda: _follow(folder),
+        lambda _: _follow(folder),
         is_complete=lambda: folder.lacking() is None,
         expect=expect,
         on_progress=on_progress,
@@ -43,4 +43,4 @@ def _follow(folder: PairsFolder) -> Iterator[Discrepancy]:
             record = folder.order(*order)
             if is_record(record.path):
                 made = answers.settings(*order, {**plan.settings, "spec": folder.spec})
-                yield from check_judged(record, made, lacks=_DIFFERS.format(name="inputs"), differs=_DIFFERS)
+                yield from check_judged(record, made, _DIFFERS)

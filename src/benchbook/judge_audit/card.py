@@ -21,7 +21,7 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.effects import EffectVerdict, JudgedAnswers, JudgeEffect, judge_effects
 from benchbook.judge_audit.folder import BASELINE, SOURCE, AuditFolder
 from benchbook.judge_audit.planning import answers_needed
-from benchbook.judge_audit.variants import ORIGINAL, Aspect
+from benchbook.judge_audit.variants import ORIGINAL, OTHER_ORDER, Aspect
 from benchbook.record.facts import RunStarted
 from benchbook.statistics import Estimate, wilson
 
@@ -154,7 +154,7 @@ def effects_of(audit: AuditFolder, stages: int | None = None) -> tuple[JudgeEffe
 def _judged(audit: AuditFolder, stages: int | None = None) -> dict[str, JudgedAnswers]:
     """The answers that were judged, by variant."""
     return {
-        name: JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in parts], turned=name == "other_order")
+        name: JudgedAnswers.joined([JudgedAnswers.of_record(one) for one in parts], turned=name == OTHER_ORDER)
         for name in (ORIGINAL, *audit.plan.variants)
         if (parts := audit.parts(name, stages))
     }

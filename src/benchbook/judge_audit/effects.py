@@ -16,7 +16,7 @@ import msgspec
 from benchbook.comparison.difference import Difference, item_difference, with_holm
 from benchbook.comparison.pairing import metric_difference
 from benchbook.errors import UsageError
-from benchbook.evaluators.contract import ComparedMetric
+from benchbook.evaluators.contract import ComparedMetric, Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.judge_audit.stages import Look
 from benchbook.judge_audit.variants import ORIGINAL, VARIANTS, Aspect, Expected, Variant
@@ -85,7 +85,9 @@ class JudgedAnswers:
         """
         import polars as pl
 
-        criteria, is_of_pairs = _criteria(record), judges_pairs(evaluator_of(record))
+        evaluator = evaluator_of(record)
+        is_of_pairs = judges_pairs(evaluator)
+        criteria = _criteria(record, evaluator, of_pairs=is_of_pairs)
         check_derived(record, "samples.parquet")
         shares = [(pl.col(one.column).cast(pl.Float64) - one.lowest) / (one.highest - one.lowest) for one in criteria]
         judged = pl.mean_horizontal(shares).alias("judge_score")  # of those that apply
@@ -110,14 +112,13 @@ class _Criterion(NamedTuple):
     highest: float
 
 
-def _criteria(record: Record) -> list[_Criterion]:
+def _criteria(record: Record, evaluator: Evaluator, *, of_pairs: bool) -> list[_Criterion]:
     """The judge's criteria with the ends of their scales; of two answers the one that says which is better."""
-    evaluator = evaluator_of(record)
-    compared, is_of_pairs = evaluator.compared, judges_pairs(evaluator)
+    compared = evaluator.compared
     found = [
         _Criterion(one.column, one.lowest, one.highest)
         for one in (() if compared is None else compared.metrics)
-        if one.kind in ("grade", "score") and one.highest is not None and (not is_of_pairs or one.column == BETTER)
+        if one.kind in ("grade", "score") and one.highest is not None and (not of_pairs or one.column == BETTER)
     ]
     if not found:
         spec = record.started().spec

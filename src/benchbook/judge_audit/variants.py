@@ -19,6 +19,7 @@ from benchbook.evalsets import Item
 from benchbook.labels.pairs.shown import shown_pair
 
 ORIGINAL = "original"
+OTHER_ORDER = "other_order"  # of two answers
 _UNCHANGED = (ORIGINAL, "again")
 
 Aspect = Literal["retest", "order", "length", "style", "name", "reference", "probe"]
@@ -69,7 +70,7 @@ VARIANTS: Mapping[str, Variant] = {
     one.name: one
     for one in (
         Variant("again", "retest", "same", "asked again", "The same answer, asked anew.", against=ORIGINAL),
-        Variant("other_order", "order", "same", "in the other order", "Of two answers, the second is shown first."),
+        Variant(OTHER_ORDER, "order", "same", "in the other order", "Of two answers, the second is shown first."),
         Variant(
             "longer", "length", "same", "padded", "Sentences that say nothing follow, until it is twice as long."
         ),
@@ -99,7 +100,7 @@ VARIANTS: Mapping[str, Variant] = {
 """All variants, in the order in which they are tried and shown."""
 
 _NOT_OF_PAIRS = frozenset({"other_reference"})  # both answers are held against it: neither gets worse
-_OF_PAIRS_ALONE = frozenset({"other_order"})
+_OF_PAIRS_ALONE = frozenset({OTHER_ORDER})
 
 
 def variants_for(*, pairs: bool) -> tuple[str, ...]:
@@ -249,7 +250,7 @@ def _in_other_order(answers: Sequence[Judgeable], seed: int) -> dict[int, Judgea
 
 
 _BY_OTHERS: Mapping[str, Callable[[Sequence[Judgeable], int], dict[int, Judgeable]]] = {
-    "other_order": _in_other_order,
+    OTHER_ORDER: _in_other_order,
     "other_reference": _with_others_reference,
     "other_answer": _with_others_answer,
     "other_answer_praised": _praised,

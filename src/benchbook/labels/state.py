@@ -127,6 +127,11 @@ class LabelState:
         """The people whose labels stand, adjudications aside, in the order of their first one."""
         return list(dict.fromkeys(one.labeller for one in self.labels() if one.round != "adjudicated"))
 
+    @property
+    def has_labels(self) -> bool:
+        """True if any label stands."""
+        return bool(self._by_seq)
+
     def labels(self) -> Iterator[Label]:
         """The labels that stand, in the journal's order."""
         yield from self._by_seq.values()

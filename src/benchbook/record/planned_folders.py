@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -13,6 +13,7 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import RecordError, UsageError
 from benchbook.text import did_you_mean
+from benchbook.writing import folder_made_whole, write_file
 
 
 class RuledPlan(Protocol):
@@ -69,6 +70,15 @@ class PlannedFolders(Generic[_Plan]):
                 self.plan_in(file.parent)
                 yield file.parent
 
-    def bytes_of(self, plan: _Plan) -> bytes:
-        """The contents of a plan's file."""
-        return canonical_json(plan) + b"\n"
+    @contextmanager
+    def begun(self, path: Path, plan: _Plan, command: str) -> Iterator[Path]:
+        """A new folder with this plan, to be filled while the block runs; it is there when that ends. `command` goes on
+        with one that is there already.
+
+        Raises: UsageError where one is; RecordError.
+        """
+        if path.exists():
+            raise UsageError(f"{path}: is there already; go on with it: {command} --resume {path}")
+        with folder_made_whole(path) as folder:
+            write_file(folder / self.file, canonical_json(plan) + b"\n")
+            yield folder

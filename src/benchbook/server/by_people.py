@@ -58,7 +58,7 @@ def books_that_correct(labels: LabelsOfRuns) -> list[LabelBook]:
     Raises: RecordError for labels that are damaged.
     """
     opened = [open_labels(one.path) for one in labels.folders]
-    labelled = [book for book in opened if any(True for _ in book.state.labels())]
+    labelled = [book for book in opened if book.state.has_labels]
     return [book for book in labelled if book.started.allocation is None] or labelled
 
 
@@ -71,10 +71,11 @@ def worths_here(services: Services, runs: Sequence[FoundRun], books: Sequence[La
     try:
         return worths_of_runs([one.record for one in runs], books)
     except (UsageError, RecordError) as error:
-        return _told(services, error)
+        return told_of(services, error)
 
 
-def _told(services: Services, error: BenchbookError) -> str:
+def told_of(services: Services, error: BenchbookError) -> str:
+    """The reason why labels correct nothing, without where they are."""
     return problem_of(error, services.settings).detail or "the labels can't be read"
 
 
@@ -107,7 +108,7 @@ def pairs_for_people(
         books = books_that_correct(labels)
         found = worths_here(services, runs, books) if books else None
     except RecordError as error:
-        books, found = [], _told(services, error)
+        books, found = [], told_of(services, error)
     if found is None:
         return [None for _ in pairs]
     names = tuple(storable(one.path.name) for one in books or labels.folders)

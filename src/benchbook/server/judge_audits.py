@@ -10,7 +10,7 @@ import msgspec
 from benchbook.errors import RecordError, UsageError
 from benchbook.evaluators.document import Tone
 from benchbook.judge_audit.card import Allowed, AuditCard, audit_card
-from benchbook.judge_audit.folder import AUDITS, audits_in, is_audit, open_audit
+from benchbook.judge_audit.folder import AUDITS, AuditFolder, audits_in, is_audit, open_audit
 from benchbook.judge_audit.holding import JudgeCardFound, card_found, has_judge, stored_card
 from benchbook.judge_audit.variants import Aspect
 from benchbook.record.folder import RUN_ID
@@ -100,15 +100,16 @@ def get_audit(call: Request) -> AuditAnswer:
     if not RUN_ID.fullmatch(name) or not is_audit(path):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no audit {shorten(name, 100)!r}")
     audit = open_audit(path)
+    call.is_of(*(file_stamp(one.manifest) for one in audit.asked()), file_stamp(audit.source.manifest))
+    return call.services.kept.get(("audit", name, call.etag), lambda: _answer(audit), lambda _: _ABOUT_BYTES)
+
+
+def _answer(audit: AuditFolder) -> AuditAnswer:
+    path, name = audit.path, audit.path.name
     if (lacking := audit.lacking()) is not None:
         raise ProblemError(HTTPStatus.CONFLICT, f"audit {name!r} is not complete: {lacking} is not")
-    call.is_of(*(file_stamp(one.manifest) for one in audit.asked()), file_stamp(audit.source.manifest))
-    return call.services.kept.get(("audit", name, call.etag), lambda: _answer(path, name), lambda _: _ABOUT_BYTES)
-
-
-def _answer(path: Path, name: str) -> AuditAnswer:
     try:
-        card = audit_card(open_audit(path))
+        card = audit_card(audit)
     except (UsageError, RecordError) as error:
         detail = str(error).replace(f"{path.parent}/", "")  # where the folders are is nobody's business
         raise ProblemError(HTTPStatus.CONFLICT, detail) from None

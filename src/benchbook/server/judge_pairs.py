@@ -76,8 +76,6 @@ def get_pairs(call: Request) -> PairsAnswer:
     if not RUN_ID.fullmatch(name) or not is_pairs(path):
         raise ProblemError(HTTPStatus.NOT_FOUND, f"there are no runs in pairs {shorten(name, 100)!r}")
     folder = open_pairs(path)
-    if (lacking := folder.lacking()) is not None:
-        raise ProblemError(HTTPStatus.CONFLICT, f"pairs {name!r} are not complete: {lacking} is not")
     call.is_of(asked.swap, *(file_stamp(one.manifest) for one in folder.asked()))
     return call.services.kept.get(
         ("pairs", name, call.etag), lambda: _answer(folder, asked.swap), lambda _: _ABOUT_BYTES
@@ -85,6 +83,8 @@ def get_pairs(call: Request) -> PairsAnswer:
 
 
 def _answer(folder: PairsFolder, swap: Swap) -> PairsAnswer:
+    if (lacking := folder.lacking()) is not None:
+        raise ProblemError(HTTPStatus.CONFLICT, f"pairs {folder.path.name!r} are not complete: {lacking} is not")
     try:
         verdicts = read_pairs([folder.path])
         several = len({one.judge for one in verdicts}) > 1

@@ -6,10 +6,9 @@ import msgspec
 
 from benchbook.errors import RecordError
 from benchbook.labels.labels import LabelBook, open_labels
-from benchbook.server.by_people import labels_of
+from benchbook.server.by_people import labels_of, told_of
 from benchbook.server.labelling import CalibrationAnswer, calibration_of
 from benchbook.server.operations import Request
-from benchbook.server.problems import problem_of
 from benchbook.server.questions import CalibrationAsked
 from benchbook.server.services import FoundRun, Services
 from benchbook.text import storable
@@ -51,10 +50,9 @@ def get_run_for_people(call: Request) -> RunForPeople:
         try:
             book = open_labels(one.path)
         except RecordError as error:
-            told = problem_of(error, services.settings).detail or "the labels can't be read"
-            sets.append(DecisionForPeople(labels=storable(one.path.name), says=told, turned=False))
+            sets.append(DecisionForPeople(labels=storable(one.path.name), says=told_of(services, error), turned=False))
             continue
-        if any(True for _ in book.state.labels()):
+        if book.state.has_labels:
             sets.append(_held(services, found, book))
     return RunForPeople(run_id=storable(found.row.run_id), sets=tuple(sets))
 

@@ -23,7 +23,7 @@ def pairs_document(found: Sequence[PairRanking]) -> Document:
     """The rankings, with the same words as `pairs_lines`."""
     blocks: list[Block] = []
     for one in found:
-        blocks += [models_table(one), leanings_table(one), Listed(tuple(pairs_notes(one)), quiet=True)]
+        blocks += [models_table(one), leanings_table(one), Listed(tuple(_sentences(one)), quiet=True)]
     return Document("Models by verdicts on pairs", "pairs", blocks)
 
 
@@ -32,7 +32,7 @@ def pairs_lines(found: Sequence[PairRanking]) -> Iterator[str]:
     for one in found:
         yield from table_lines(models_table(one), _WIDTH)
         yield from table_lines(leanings_table(one), _WIDTH)
-        yield from pairs_notes(one)
+        yield from _sentences(one)
         if one is not found[-1]:
             yield ""
 
@@ -126,10 +126,15 @@ def first_place(found: PairRanking) -> str | None:
     return f"Who is ahead can't be told of {names}{more} ({sure} sure)."
 
 
-def pairs_notes(found: PairRanking) -> Iterator[str]:
-    """Who is ahead, how verdicts were counted, what strengths hold equal, and why something is missing."""
+def _sentences(found: PairRanking) -> Iterator[str]:
+    """Who is ahead, and all that is to be known beside it."""
     if (first := first_place(found)) is not None:
         yield first
+    yield from pairs_notes(found)
+
+
+def pairs_notes(found: PairRanking) -> Iterator[str]:
+    """How verdicts were counted, what strengths hold equal, and why something is missing."""
     yield from _counted(found)
     yield from _missing(found)
     if found.reason is not None:

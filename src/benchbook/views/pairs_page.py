@@ -32,7 +32,7 @@ def ranking_words(found: Sequence[PairRanking]) -> tuple[RankingWords, ...]:
             headline=first_place(ranking) or "Who is ahead can't be told.",
             pictures=tuple(one for one in (_models_picture(ranking), _leanings_picture(ranking)) if one.lines),
             tables=tuple(table_json(one) for one in (models_table(ranking), leanings_table(ranking)) if one.rows),
-            notes=tuple(one for one in pairs_notes(ranking) if one != first_place(ranking)),
+            notes=tuple(pairs_notes(ranking)),
         )
         for ranking in found
     )
