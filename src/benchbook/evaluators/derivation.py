@@ -12,9 +12,8 @@ An old record stays what it was, byte for byte: one that names none has derivati
 from __future__ import annotations
 
 from benchbook.record.facts import RunStarted
-from benchbook.record.format import FORMAT
+from benchbook.record.format import DERIVATION as DERIVATION
 
-DERIVATION = FORMAT
 ONLY_THE_MODEL = 3  # from here on, only what the model did counts against it (R1.3a)
 _IN_WORDS = 4
 

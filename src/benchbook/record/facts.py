@@ -68,6 +68,7 @@ class RunStarted(_Fact, tag="run_started", kw_only=True):
     identity: dict[str, Any]  # R7.1's metadata as far as it was known at the start
     code_version: dict[str, Any]
     environment: dict[str, Any]
+    format: int = 0  # named where it is higher than the derivation: the journal has what older versions can't read
 
 
 class Reply(_Fact, tag="reply", kw_only=True):

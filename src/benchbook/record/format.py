@@ -16,11 +16,15 @@ from benchbook.canonical import decode_json, ready
 from benchbook.errors import LaterRecordError
 from benchbook.text import shorten
 
-FORMAT = 4  # the one that is written
+FORMAT = 5  # the newest that is known
+DERIVATION = 4  # the newest by which numbers are derived: the format of most records
 
 
 class _FirstFact(msgspec.Struct):
-    """Where a first fact names its format: a run's as the derivation, people's labels as `format`."""
+    """Where a first fact names its format: a run's as the derivation, people's labels as `format`.
+
+    A run has a `format`, too, where its journal has what older versions can't read: it then is the higher number.
+    """
 
     format: Any = 1
     identity: Any = None
