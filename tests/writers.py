@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -25,6 +26,7 @@ from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import read_output_set, write_output_set
 from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.joining import check_joined
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.exchange.every_eval_ever import writing as every_eval_ever
 from benchbook.exchange.hf_eval_results import writing as hf_eval_results
@@ -45,9 +47,10 @@ from benchbook.record.reading import read_journal
 from benchbook.server.access import TokenFile
 from crashing import Say
 from exchange.every_eval_ever.test_writing import MadeLog, read_back, sample
-from held import ENDED, Writer, command, do, files, or_refused, said_by, unless
+from held import ENDED, Writer, command, commands, do, files, or_refused, said_by, unless
 from judging import make_set
 from labelled import judged_run
+from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 
 # ── the journal ──────────────────────────────────────────────────────────────────────────────────────────
@@ -105,6 +108,28 @@ def _to_run(folder: Path) -> None:
 def _ends(folder: Path) -> set[str]:
     """What is acknowledged by a run's end: its last fact."""
     return {ENDED for line in read_journal(folder / "runs" / "run" / "journal") if isinstance(line.fact, RunEnded)}
+
+
+def _to_join(folder: Path) -> None:
+    _to_score(folder)
+    assert benchbook_here(*_SCORE, "--shard", "1/2", "--quiet", cwd=folder).returncode == 0
+
+
+_SHARDS = (
+    (*_SCORE, "--shard", "1/2", "--quiet"), (*_SCORE, "--shard", "2/2", "--quiet"),
+    ("join", "run", "--reports", "none", "--quiet"),
+)  # fmt: skip
+
+
+def _joined(folder: Path) -> set[str]:
+    """What is acknowledged by a join: a set, and all shards as it has them. What follows can be made again."""
+    return set() if check_joined(Record(folder / "runs" / "run")) else {ENDED}
+
+
+def _of_shards(folder: Path) -> dict[str, bytes]:
+    """What doesn't depend on when something was recorded."""
+    found = files(folder / "runs")
+    return {name: data for name, data in found.items() if "/sets/" not in name}
 
 
 def _decided(folder: Path) -> dict[str, bytes]:
@@ -438,6 +463,10 @@ WRITERS = {
         again=unless("runs/run", _SCORE, ("rescore", "run", "--reports", "none")),
         seen=lambda folder: files(folder / "runs"),
     ),
+    "shards": Writer(
+        modules=("record/shards.py", "record/sets.py", "evaluators/joining.py", "ask/sharding.py"), is_slow=True,
+        prepare=_to_join, act=partial(commands, _SHARDS), kept=_joined, seen=_of_shards,
+    ),
     "run": Writer(
         modules=("ask/starting.py",), is_slow=True,
         prepare=_to_run, act=command(*_RUN), kept=_ends, seen=_decided,
@@ -545,6 +574,7 @@ WRITERS = {
 # Modules that write, whose writers are tested elsewhere, or need no test.
 ELSEWHERE = {
     "cli/commands.py": "writes help, and no file",
+    "cli/shards.py": "a proof, by `write_file`: it can be made again",
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/first_answers.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",

@@ -9,6 +9,7 @@
     ├── SpecChangedError            a frozen spec's file no longer has its hash
     ├── RecordError                 a record can't be read or written
     │   ├── RecordLockedError       another process writes it
+    │   ├── NotJoinedError          it has shards, which nobody has joined yet
     │   ├── LaterRecordError        a later version wrote it, in a format that this one does not know
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
     ├── OutputError                 standard output can't be written
@@ -181,6 +182,17 @@ class RecordError(BenchbookError):
 
 class RecordLockedError(RecordError):
     """Another process is writing this record."""
+
+
+class NotJoinedError(RecordError):
+    """A record's shards were not joined yet: it has no numbers."""
+
+    def __init__(self, record: str | Path) -> None:
+        super().__init__(record)
+        self.record = str(record)
+
+    def __str__(self) -> str:
+        return f"{self.record}: its shards are not joined yet; when all are whole: benchbook join {self.record}"
 
 
 class LaterRecordError(RecordError):

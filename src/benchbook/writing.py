@@ -235,7 +235,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
     """A private folder in `beside`, which goes when the block ends. It is locked while its process lives: those
     that killed processes left are removed first. Raises: OSError.
     """
-    _sweep(beside)
+    sweep(beside)
     made, lock = _begin(beside)
     try:
         yield made
@@ -255,7 +255,7 @@ def _begin(folder: Path) -> tuple[Path, PathLock]:
             lock.close()
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove the folders that killed processes left half made."""
     for path in folder.iterdir():
         if not _TEMPORARY.fullmatch(path.name):

@@ -12,6 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+import msgspec
+
 from benchbook.ask.asking import Asker
 from benchbook.ask.bytes_in_flight import check_address_space
 from benchbook.ask.forecast import Forecast
@@ -23,8 +25,8 @@ from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import Gathering, UsageError
 from benchbook.record.derived_files import deriving
-from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted
-from benchbook.record.folder import Inputs, Record, at_work, create_record
+from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted, Shard
+from benchbook.record.folder import Inputs, Record, ShardRecord, at_work, create_record
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
@@ -86,6 +88,7 @@ class Asks(Protocol[_Derived_co, Settings]):
     def models_of(self, config: Settings) -> Sequence[RoleSettings]: ...
     def nothing_to_resume(self, started: RunStarted) -> str | None: ...
     def reopen(self, record: Record, config: Settings) -> Opened: ...
+    def plan_of(self, started: RunStarted) -> msgspec.Struct: ...
     def derive(self, record: Record, target: Path) -> _Derived_co: ...
 
 
@@ -130,7 +133,7 @@ async def start(
     check_address_space()
     prepared = prepared_to_ask(evaluator, config)
     run_id = config.run_id or new_run_id()
-    async with _means(config, prepared) as means:  # a missing key is reported before a record exists
+    async with open_means_for(config, prepared) as means:  # a missing key is reported before a record exists
         record = create_record(
             config.runs, run_id, dict(prepared.inputs), lambda inputs: prepared.first_fact(run_id, inputs, source)
         )
@@ -151,6 +154,7 @@ async def resume(
     input is not what the record was begun with.
     """
     check_address_space()
+    refuse_shards(record)
     started = record.started()
     if (why := evaluator.nothing_to_resume(started)) is not None:
         raise UsageError(f"{record.path}: {why}; there is nothing to resume")
@@ -159,11 +163,17 @@ async def resume(
     opened = evaluator.reopen(record, config)
     # Only `changes` may end a run with samples unanswered; the setting of its first sitting does not count here.
     as_it_is = bool((changes or {}).get("accept_unanswered"))
-    async with _means(config, opened) as means:
+    async with open_means_for(config, opened) as means:
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
         return await _sit(
             evaluator, record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is, on_begun=on_begun
         )
+
+
+def refuse_shards(record: Record) -> None:
+    """Raises: UsageError for a record that many writers ask, each by a command of its own."""
+    if record.is_sharded or isinstance(record, ShardRecord):
+        raise UsageError(f"{record.path}: is asked in shards; the command that began a shard goes on with it")
 
 
 def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mapping[str, Any]) -> Settings:
@@ -176,7 +186,7 @@ def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mappi
     return evaluator.settings({**started.config, **changes}, "resume")
 
 
-def _means(config: SittingSettings, opened: Opened) -> AbstractAsyncContextManager[Means]:
+def open_means_for(config: SittingSettings, opened: Opened) -> AbstractAsyncContextManager[Means]:
     return open_means(opened.roles, max_connections=config.max_connections, cache=config.cache)
 
 
@@ -195,23 +205,43 @@ async def _sit(
 ) -> RunResult[_Derived_co]:
     """Ask whatever the journal lacks, and derive what follows from it. `on_begun` is called once others see that a
     process works at the record."""
+    with at_work(record):
+        sitting = await ask_what_lacks(
+            record, config, opened, means, resumed, on_progress, inputs, as_it_is=as_it_is, on_begun=on_begun
+        )
+        with deriving(record):
+            return RunResult(record, evaluator.derive(record, record.path), sitting.stop)
+
+
+async def ask_what_lacks(
+    record: Record,
+    config: SittingSettings,
+    opened: Opened,
+    means: Means,
+    resumed: Resumed | None,
+    on_progress: ProgressHandler | None,
+    inputs: HeldInputs | None = None,
+    *,
+    shard: Shard | None = None,
+    as_it_is: bool = False,
+    on_begun: Callable[[Record], None] = lambda _: None,
+) -> Sitting:
+    """Ask whatever a journal lacks: of the whole plan, or of one `shard`. The record is held by the caller."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
-    with at_work(record):
-        with closing(opened.questions(record, stop)) as questions:
-            if inputs is not None:
-                inputs.check()  # as they were read
-            on_begun(record)
-            sitting = _Sitting(record, config, means, questions, stop, on_progress)
-            await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
-        with deriving(record):
-            return RunResult(record, evaluator.derive(record, record.path), stop)
+    with closing(opened.questions(record, stop)) as questions:
+        if inputs is not None:
+            inputs.check()  # as they were read
+        on_begun(record)
+        sitting = Sitting(record, config, means, questions, stop, on_progress, shard)
+        await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
+    return sitting
 
 
 # ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Sitting:
+class Sitting:
     """One sitting, from opening a record's journal to closing it. If it ends early, `stop.reason` says why."""
 
     def __init__(
@@ -222,15 +252,17 @@ class _Sitting:
         questions: Questions,
         stop: Stop,
         on_progress: ProgressHandler | None,
+        shard: Shard | None = None,
     ) -> None:
-        self._stop = stop
+        self.stop = stop
         self._record = record
         self._config = config
         self._means = means
         self._questions = questions
         self._on_progress = on_progress
-        self._progress = Progress(planned=questions.n_samples)
-        self._resume = Resume(questions.n_samples, questions.is_finished, questions.endpoint_of)
+        only = range(questions.n_samples) if shard is None else range(shard.first, shard.end)
+        self._progress = Progress(planned=len(only))
+        self._resume = Resume(questions.n_samples, questions.is_finished, questions.endpoint_of, only)
         self._ended = False
 
     async def ask(self, resumed: Resumed | None, pins: PinCheck, *, as_it_is: bool = False) -> None:
@@ -246,18 +278,18 @@ class _Sitting:
             accepts = as_it_is or self._config.accept_unanswered
             if not self._questions.is_decided and not as_it_is:
                 await self._ask_all(journal, pins)
-                self._stop.over_unanswered(len(self._resume.begun), accept=accepts)
+                self.stop.over_unanswered(len(self._resume.begun), accept=accepts)
             if not await self._conclude(journal):
-                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
             elif self._questions.is_decided:
                 journal.append(RunEnded())
-                self._stop.settle()  # nothing is left to resume
-            elif self._resume.n_done == self._questions.n_samples:
+                self.stop.settle()  # nothing is left to resume
+            elif self._resume.n_left == 0:
                 journal.append(RunEnded())
-            elif accepts and self._stop.reason is None:
+            elif accepts and self.stop.reason is None:
                 journal.append(RunEnded(accepts_unanswered=True))
             else:
-                journal.append(Interrupted(reason=self._stop.reason or "stopped at once"))
+                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
 
     async def _conclude(self, journal: JournalWriter) -> bool:
         """Do the work that follows the asking, if any; return True once it is done."""
@@ -267,12 +299,22 @@ class _Sitting:
         tell = telling(self._on_progress, self._progress)
 
         def say_stop() -> None:
-            self._progress.stopping = self._stop.reason
+            self._progress.stopping = self.stop.reason
             tell(self._progress.step, self._progress.done)
 
-        with two_step_interrupt(self._stop, on_first=say_stop):
-            is_whole = await self._questions.conclude(journal, self._stop, tell)
+        with two_step_interrupt(self.stop, on_first=say_stop):
+            is_whole = await self._questions.conclude(journal, self.stop, tell)
         return is_whole  # noqa: RET504 - a second interrupt leaves the block with it False
+
+    @property
+    def n_done(self) -> int:
+        """The samples that have their outcome."""
+        return self._resume.n_done
+
+    @property
+    def has_ended(self) -> bool:
+        """True if all had theirs before this sitting."""
+        return self._ended
 
     def _note(self, line: JournalLine) -> None:
         self._resume.note(line)
@@ -283,7 +325,7 @@ class _Sitting:
         asker.on_wait = lambda: self._report(asker)
         work = Work(
             self._questions,
-            self._questions.order(journal, self._resume),
+            self._resume.among(self._questions.order(journal, self._resume)),
             asker,
             self._resume,
             pins,
@@ -291,7 +333,7 @@ class _Sitting:
             max_seconds=self._config.max_seconds,
             on_sample=lambda: self._report(asker),
         )
-        with two_step_interrupt(self._stop, on_first=lambda: self._report(asker)):
+        with two_step_interrupt(self.stop, on_first=lambda: self._report(asker)):
             await work.run()
 
     def _asker(self, journal: JournalWriter) -> Asker:
@@ -301,7 +343,7 @@ class _Sitting:
         return Asker(
             journal=journal,
             endpoints=endpoints,
-            stop=self._stop,
+            stop=self.stop,
             budget=Budget(config.max_cost_usd, spent),
             max_retries=config.max_retries,
             max_wait_ms=config.max_wait_ms,
@@ -314,6 +356,6 @@ class _Sitting:
         if self._on_progress is not None:
             self._progress.done = self._resume.n_done
             self._progress.cost_usd = asker.budget.spent_usd
-            self._progress.stopping = self._stop.reason
+            self._progress.stopping = self.stop.reason
             self._progress.waiting = asker.waiting
             self._on_progress(self._progress)

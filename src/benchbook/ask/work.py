@@ -69,7 +69,8 @@ def telling(on_progress: ProgressHandler | None, progress: Progress) -> Tell:
 class Resume:
     """The samples that a journal has finished, and the facts of those that it has begun.
 
-    It keeps one bit per finished sample, and facts only of unfinished ones: as many as were under way at once.
+    It keeps one bit per finished sample, and facts only of unfinished ones: as many as were under way at once. Samples
+    that are none of `only` are another's.
     """
 
     def __init__(
@@ -77,10 +78,12 @@ class Resume:
         n_samples: int,
         is_finished: Callable[[list[SampleFact]], bool],
         endpoint_of: Callable[[Reply], str] = lambda reply: reply.role,
+        only: range | None = None,
     ) -> None:
+        self.only = range(n_samples) if only is None else only
         self._is_finished = is_finished
         self._endpoint_of = endpoint_of
-        self._done = bytearray((n_samples + 7) // 8)
+        self._done = bytearray((len(self.only) + 7) // 8)
         self.begun: dict[int, list[SampleFact]] = {}
         self.n_done = 0
         self.tokens: dict[str, list[int]] = {}  # by endpoint: tokens paid for, in and out
@@ -100,11 +103,24 @@ class Resume:
             del self.begun[fact.sample]
 
     def mark_done(self, sample: int) -> None:
-        self._done[sample >> 3] |= 1 << (sample & 7)
+        place = sample - self.only.start
+        self._done[place >> 3] |= 1 << (place & 7)
         self.n_done += 1
 
     def is_done(self, sample: int) -> bool:
-        return bool(self._done[sample >> 3] >> (sample & 7) & 1)
+        """True also for another's."""
+        if sample not in self.only:
+            return True
+        place = sample - self.only.start
+        return bool(self._done[place >> 3] >> (place & 7) & 1)
+
+    @property
+    def n_left(self) -> int:
+        return len(self.only) - self.n_done
+
+    def among(self, order: Iterable[int]) -> Iterable[int]:
+        """An order without another's samples, where it is the plan's own; any other names them, too."""
+        return self.only if isinstance(order, range) else order
 
 
 # Causes that asking later would not change: the request itself is refused, or there is nobody to ask.
@@ -198,7 +214,7 @@ class Work:
             await self._ask(self._pending(again))
 
     async def _ask(self, pending: Iterator[int]) -> None:
-        count = min(self._workers, self._questions.n_samples - self._resume.n_done)
+        count = min(self._workers, self._resume.n_left)
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(count):

@@ -19,7 +19,8 @@ from sqlalchemy.exc import DBAPIError
 
 from benchbook.catalog.database import Catalog, aggregates, predictions, runs, to_stored
 from benchbook.catalog.numbers import Aggregate
-from benchbook.catalog.observing import Observation, damaged, observe, stamp_of
+from benchbook.catalog.observing import Observation, damaged, observe
+from benchbook.catalog.stamps import stamp_of
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.record.folder import Record, record_folders, written_ns

@@ -18,15 +18,17 @@ import msgspec
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.catalog.judges import judge_models, judges_of_manifest, judges_of_plan
 from benchbook.catalog.numbers import Aggregate, Headline, aggregates_of, headline_of, planned_of
-from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
+from benchbook.catalog.stamps import stamp_of
+from benchbook.errors import BenchbookError, LaterRecordError, NotJoinedError, RecordDamagedError, RecordError
 from benchbook.evaluators.candidate import candidate_plan_of
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.record.derived_files import check_whole, inside, misnamed_words
 from benchbook.record.facts import LabelsStarted, RunStarted
-from benchbook.record.folder import Record, is_at_work, is_left_behind, is_record, misnamed
+from benchbook.record.folder import Record, ShardRecord, is_at_work, is_record, misnamed, shard_folders
 from benchbook.record.growing import GrowingJournals
 from benchbook.record.reading import read_segment, segment_files
+from benchbook.record.sets import newest_set
 from benchbook.record.standing import RunState, run_state
 from benchbook.text import shorten
 
@@ -82,43 +84,6 @@ class Observation:
     score: str = "correctness"  # what that table calls what a prediction was worth
 
 
-def stamp_of(record: Record, *, at_work: bool | None = None) -> str:
-    """Size and time of whatever a record's row is made from. It changes with every fact and every derived file, and
-    where a journal has gone on also once its writer is gone. `at_work` says that, where somebody has looked already.
-
-    Raises: FileNotFoundError where the record is gone.
-    """
-    has_lost_journal = is_record(record.path) and not record.journal.is_dir()
-    segments = [] if has_lost_journal else _segments_in(record.journal)
-    ends = sorted({*segments[:1], *segments[-1:]})
-    files = [*(record.journal / name for name in ends), record.manifest, record.aggregates, record.decision]
-    parts = [_stamp(path) for path in (*files, record.samples)]
-    written = []
-    if not has_lost_journal and not _is_derived(record, segments):
-        written = ["at-work" if (is_at_work(record) if at_work is None else at_work) else "left"]
-    return " ".join([str(len(segments)), *parts, *written])
-
-
-def _is_derived(record: Record, segments: list[str]) -> bool:
-    """True if the journal has not been written to since the manifest was."""
-    try:
-        return not segments or record.manifest.stat().st_mtime_ns >= (record.journal / segments[-1]).stat().st_mtime_ns
-    except OSError:
-        return False
-
-
-def _segments_in(journal: Path) -> list[str]:
-    return sorted(path.name for path in journal.iterdir() if not is_left_behind(path.name))
-
-
-def _stamp(path: Path) -> str:
-    try:
-        found = path.stat()
-    except OSError:  # a link in a circle, too
-        return "-"
-    return f"{found.st_size}:{found.st_mtime_ns}"
-
-
 def observe(record: Record, growing: GrowingJournals | None = None) -> Observation | None:
     """Read a record as far as it can be read. The stamp is taken first: what changes meanwhile is seen the next time.
     Of a run that goes on, whoever keeps `growing` reads what came since the last time.
@@ -159,11 +124,16 @@ def damaged(record: Record, stamp: str, error: str) -> Observation:
 
 
 def _read(record: Record, stamp: str, growing: GrowingJournals, *, at_work: bool) -> Observation | None:
-    first = check_whole(record)
+    try:
+        first = check_whole(record)
+    except NotJoinedError as error:
+        return _in_shards(record, stamp, inside(record, str(error)), at_work=at_work)
     if isinstance(first, LabelsStarted):
         return None
     manifest = _manifest_of(record)
-    if manifest is not None and manifest.journal_sha256 == _last_sha256(record.journal):
+    if record.is_sharded and manifest is None:
+        return _in_shards(record, stamp, "was joined, and nothing was computed of it: join it again", at_work=at_work)
+    if manifest is not None and manifest.journal_sha256 == _last_sha256(record):
         growing.forget(record.journal)
         return _finished(record, stamp, manifest, misnamed_words(record, first))
     return _running(record, stamp, manifest, growing, at_work=at_work)
@@ -198,9 +168,12 @@ def _object(path: Path, data: bytes) -> dict[str, Any]:
     return value
 
 
-def _last_sha256(journal: Path) -> str | None:
-    """The hash of the last whole line; None where the last segment has none yet."""
-    segments = segment_files(journal)
+def _last_sha256(record: Record) -> str | None:
+    """The hash of the last whole line, or the root of a joined record; None where the last segment has none yet."""
+    if record.is_sharded:
+        newest = newest_set(record.path)
+        return None if newest is None else newest.root
+    segments = segment_files(record.journal)
     data = read_segment(segments[-1]) if segments else b""
     end = data.rfind(b"\n")
     return None if end < 0 else hashlib.sha256(data[data.rfind(b"\n", 0, end) + 1 : end]).hexdigest()
@@ -274,19 +247,34 @@ def _running(
     state, journal = growing.read_on(record.journal)
     if not at_work:
         growing.forget(record.journal)
-    if manifest is not None and state.n_facts <= manifest.journal_facts:
+    if manifest is not None and state.n_facts <= manifest.journal_facts and not record.is_sharded:
         path = record.journal / f"{state.n_segments:06d}.jsonl"
         raise RecordDamagedError(path, state.last_line, "the journal ends with another fact than manifest.json names")
-    started = state.started
+    row = _row_of_started(
+        record, stamp, state.started, at_work=at_work,
+        headline=Headline(n_attempted=journal.n_attempted), journal_sha256=state.last_sha256,
+    )  # fmt: skip
+    return Observation(row)
+
+
+def _in_shards(record: Record, stamp: str, error: str, *, at_work: bool) -> Observation:
+    """The row of a run whose shards are not joined yet: what was planned, by the first of them."""
+    first = ShardRecord(shard_folders(record.path)[0]).started()
+    return Observation(_row_of_started(record, stamp, first, at_work=at_work, not_joined=error))
+
+
+def _row_of_started(
+    record: Record, stamp: str, started: RunStarted, *, at_work: bool, not_joined: str | None = None, **known: Any
+) -> dict[str, Any]:
+    """The row of a run of which nothing was derived yet, by its first fact."""
     plan = _dict(started.identity.get("plan"))
-    evaluator = _evaluator_of(record)
-    row = _row(
+    evaluator = None if not_joined is not None else _evaluator_of(record)
+    return _row(
         record,
         stamp,
         state=run_state("open", at_work=at_work),  # it is not derived yet, whatever its journal says
-        error=misnamed(record, state.started.run_id),
-        unavailable=_unavailable(record, started.spec, evaluator),
-        headline=Headline(n_attempted=journal.n_attempted),
+        error=not_joined or misnamed(record, started.run_id),
+        unavailable=not_joined or _unavailable(record, started.spec, evaluator),
         spec=started.spec,
         spec_sha256=started.spec_sha256,
         samples_are=evaluator.samples_are if evaluator else None,
@@ -297,11 +285,10 @@ def _running(
         evaluator_model_id=judge_models(plan),
         judges=judges_of_plan(plan),
         n_items=started.n_items,
-        n_planned=state.n_samples,
-        journal_sha256=state.last_sha256,
+        n_planned=started.n_items * started.repeats,
         tags=_tags(started.config),
+        **known,
     )
-    return Observation(row)
 
 
 # ── a row ────────────────────────────────────────────────────────────────────────────────────────────────────

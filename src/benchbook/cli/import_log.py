@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json
+from benchbook.cli.shards import say_shard, shard_option
 from benchbook.cli.summary import print_run, reported_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.text import visible
+
+if TYPE_CHECKING:
+    from benchbook.exchange.importing import Wanted
+    from benchbook.exchange.tools import Tool
 
 
 @click.command("import")
@@ -23,6 +28,7 @@ from benchbook.text import visible
 @click.option("--evalset", help="The eval set that was asked, which samples are joined with by id; @NAME for our own.")
 @click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--run-id", help="The record's name, of a single log; by default the time and six hexadecimal digits.")
+@shard_option
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @click.option("--quiet", is_flag=True, help="No summary: only what goes wrong.")
 @json_option
@@ -50,6 +56,9 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
         requests=options["requests"],
         evalset=options["evalset"],
     )
+    if options["shard"]:
+        _import_shard(path, wanted, tool, options)
+        return
     reports = None if options["reports"] == "none" else options["reports"]
     found: list[dict[str, Any]] = []
     try:
@@ -68,6 +77,15 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
             click.echo(f"not imported: {visible(str(wrong))}", err=True)
     if not all(isinstance(one, EmptyLogError) for one in left_out):
         ctx.exit(2)
+
+
+def _import_shard(path: str, wanted: Wanted, tool: Tool | None, options: dict[str, Any]) -> None:
+    """Import one part of a log, as one of many. Raises: UsageError where there are several logs."""
+    from benchbook.exchange.importing import import_shard, one_log
+    from benchbook.record.shards import shard_named
+
+    with one_log(path, wanted, tool) as log:
+        say_shard(import_shard(log, wanted, shard_named(options["shard"])), options)
 
 
 def _scale(words: str | None) -> tuple[float, float] | None:

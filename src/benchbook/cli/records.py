@@ -145,17 +145,34 @@ def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
 @run_argument
 @click.option("--expect", metavar="HASH", help="The hash that was published for this record.")
 @click.option("--against", metavar="RUN", help="Of labels: the run that they name, if it is not among the records.")
+@click.option(
+    "--proof", metavar="FILE", help="Hold this proof of a sample against --expect, or RUN's root; compute nothing."
+)
+@click.option("--facts", metavar="FILE", help="With --proof: the lines that it is about, to be held against it.")
 @runs_option
 @json_option
 @click.pass_context
 def verify(
-    ctx: click.Context, run: str | None, expect: str | None, against: str | None, runs: str, as_json: bool
+    ctx: click.Context,
+    run: str | None,
+    expect: str | None,
+    against: str | None,
+    proof: str | None,
+    facts: str | None,
+    runs: str,
+    as_json: bool,
 ) -> None:
     """Re-derive everything in RUN from its journal, offline, and name every byte that was changed.
 
     RUN is a record's folder or its id, of a run or of people's labels, or the folder of an audit of a judge; by default
     the newest run. Ends with 1 where something does not hold.
     """
+    if proof is not None:
+        from benchbook.cli.shards import verify_proof
+
+        ctx.exit(verify_proof(proof, facts, run, expect, runs, as_json=as_json))
+    if facts is not None:
+        raise UsageError("--facts: only with --proof")
     path, what, result = _verified(run, expect, against, runs)
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]

@@ -83,6 +83,8 @@ def listed_run(record: Record) -> ListedRun:
         if row.get("state") in ("damaged", "later"):
             wrong = row["error"] or row["predictions_unavailable"]
             return ListedRun(run=record.run_id, state=row["state"], error=wrong)
+        if record.is_sharded and row["error"] is not None:
+            return ListedRun(run=record.run_id, state=row["state"], error=row["error"])
         first = check_whole(record)
         wrong = misnamed_words(record, first)
         return _whole(record, first, row["state"], misnamed=msgspec.UNSET if wrong is None else wrong)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,14 @@ from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, name_values, options_of, resume_option, several
+from benchbook.cli.shards import at_once_option, refuse_shard_with, say_shard, shard_option, shard_shown
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
+
+if TYPE_CHECKING:
+    from benchbook.ask.settings import SittingSettings
+    from benchbook.evaluators.answers.evaluator import AnswersEvaluator
+    from benchbook.evaluators.settings import ScoreConfig
 
 # Settings of `benchbook run` that also hold for a model asked here. The others have options of their own below.
 _ASKING = (
@@ -80,6 +86,8 @@ _EXAMPLES = (
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
 @click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
 @resume_option
+@shard_option
+@at_once_option
 @click.option(
     "--runs",
     "--out",
@@ -119,6 +127,11 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     if options["table"] is not None:
         _score_table(options)
         return
+    if options["shard"]:
+        _score_shard(options)
+        return
+    if options["at_once"]:
+        raise UsageError("--at-once: only with --shard")
     if options["answers_of"] is not None:
         result = _read_of_run(options)
     else:
@@ -137,11 +150,31 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(3 if result.stop.reason or verdict == "incomplete" else 1 if verdict == "fail" else 0)
 
 
+def _score_shard(options: dict[str, Any]) -> None:
+    """Score or ask one part, as one of many."""
+    from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
+    from benchbook.record.shards import shard_named
+
+    refuse_shard_with(options, "resume", "answers_of", "dry_run", "send_to")
+    if not (options["predictions"] or options["run_status"]):
+        shard_shown(*_to_ask(options), None, options)
+        return
+    evaluator = answers_evaluator(scorer_or_name(options["spec"]))
+    say_shard(evaluator.score_shard(_predictions(options), shard_named(options["shard"])), options)
+
+
 def _read(options: dict[str, Any]) -> Any:
     """Make a record of predictions that were made elsewhere."""
     from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
-    from benchbook.evaluators.settings import ScoreConfig
     from benchbook.views.progress import shown_progress
+
+    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
+        return answers_evaluator(scorer_or_name(options["spec"])).score(_predictions(options), on_progress)
+
+
+def _predictions(options: dict[str, Any]) -> ScoreConfig:
+    """The settings by which predictions are read."""
+    from benchbook.evaluators.settings import ScoreConfig
 
     asking = [name for name in _ASKING if options[name] not in (None, ())]
     if asking:
@@ -151,8 +184,7 @@ def _read(options: dict[str, Any]) -> Any:
         "training_columns", *_PART,
     )  # fmt: skip
     values = {name: options[name] for name in names} | {"run_status": options["run_status"] or "completed"}
-    with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        return answers_evaluator(scorer_or_name(options["spec"])).score(ScoreConfig(**values), on_progress)
+    return ScoreConfig(**values)
 
 
 def _read_of_run(options: dict[str, Any]) -> Any:
@@ -172,29 +204,44 @@ def _read_of_run(options: dict[str, Any]) -> Any:
 
 def _ask(options: dict[str, Any]) -> Any:
     """Make or resume a record of a model that is asked here."""
+    from benchbook.ask.starting import refuse_shards
     from benchbook.cli.sitting import resume_shown, start_shown
-    from benchbook.evaluators.registry import answers_evaluator, checked_settings, evaluator_of, scorer_or_name
+    from benchbook.evaluators.registry import evaluator_of, scorer_or_name
 
-    for name in _OF_PREDICTIONS:
-        if options[name]:
-            raise UsageError(f"--{name.replace('_', '-')}: only where answers are read from --predictions")
-    settings = given_settings({name: options[name] for name in (*_PART, *_ASKING)})
     quiet = options["quiet"] or options["as_json"]
     if options["resume"]:
+        settings = _settings(options)
         kept = [name for name in ("evalset", "model", "run_id") if options[name] is not None]
         if kept:
             raise UsageError(f"--{kept[0].replace('_', '-')}: --resume takes it from the record")
         record = find_record(options["resume"], options["runs"])
+        refuse_shards(record)
         given = scorer_or_name(options["spec"])
         evaluator = evaluator_of(record, None if isinstance(given, str) else given)
         return resume_shown(evaluator, record, settings, "score", quiet=quiet)
+    return start_shown(*_to_ask(options), None, quiet=quiet)
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given of a model that is asked."""
+    for name in _OF_PREDICTIONS:
+        if options[name]:
+            raise UsageError(f"--{name.replace('_', '-')}: only where answers are read from --predictions")
+    return given_settings({name: options[name] for name in (*_PART, *_ASKING)})
+
+
+def _to_ask(options: dict[str, Any]) -> tuple[AnswersEvaluator, SittingSettings]:
+    """The evaluator, and the settings, checked, of a model that is asked here."""
+    from benchbook.evaluators.registry import answers_evaluator, checked_settings, scorer_or_name
+
+    settings = _settings(options)
     if options["model"] is None:
         raise ConfigError("--predictions", "nothing", "a file of predictions, or --model to ask one")
     settings |= {name: options[name] for name in ("evalset", "model", "runs", "run_id") if options[name]}
     given = scorer_or_name(options["spec"])
     evaluator = answers_evaluator(given)
     spec = given if isinstance(given, str) else given.id
-    return start_shown(evaluator, checked_settings(evaluator, settings | {"spec": spec}, "options"), None, quiet=quiet)
+    return evaluator, checked_settings(evaluator, settings | {"spec": spec}, "options")
 
 
 def _score_table(options: dict[str, Any]) -> None:

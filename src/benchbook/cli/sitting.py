@@ -10,6 +10,7 @@ import click
 
 from benchbook.cli.output import find_record
 from benchbook.cli.settings import given_settings
+from benchbook.cli.shards import refuse_shard_with, shard_shown
 from benchbook.cli.summary import print_dry_run, print_run
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.evaluators.settings import SETTINGS
@@ -36,22 +37,29 @@ AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
 def begun_or_resumed(
     config: str | None, settings: dict[str, Any], options: dict[str, Any], command: str, asked_for: AskedFor
 ) -> RunResult[Any] | None:
-    """Begin a record, or what `--resume`, `--move-judge` and `--dry-run` ask for; None after a dry run, once shown.
+    """Begin a record, or what `--resume`, `--move-judge`, `--shard` and `--dry-run` ask for; None after a dry run or a
+    shard, once shown.
 
     Raises: UsageError for options that do not go together, and what beginning or resuming raises.
     """
     quiet = options["quiet"] or options["as_json"]
+    if options["shard"]:
+        refuse_shard_with(options, "resume", "gate", "send_to", "dry_run")
+    elif options["at_once"]:
+        raise UsageError("--at-once: only with --shard")
     if options["resume"] and options["dry_run"]:
         raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
     if options["move_judge"] and not options["resume"]:
         raise UsageError("--move-judge: only with --resume; a new run takes addresses from its settings")
     if options["resume"]:
         from benchbook.ask.settings import moved_judges
+        from benchbook.ask.starting import refuse_shards
         from benchbook.evaluators.registry import evaluator_of
 
         if config is not None:
             raise UsageError("--resume takes its settings from the record; give no CONFIG.toml")
         record = find_record(options["resume"], settings.get("runs", "runs"))
+        refuse_shards(record)
         changes = {name: value for name, value in settings.items() if name != "runs"}
         if options["move_judge"]:
             changes["judges"] = moved_judges(record.started().config.get("judges"), options["move_judge"])
@@ -63,6 +71,9 @@ def begun_or_resumed(
         from benchbook.ask.starting import prepared_to_ask
 
         print_dry_run(prepared_to_ask(evaluator, checked), as_json=options["as_json"])
+        return None
+    if options["shard"]:
+        shard_shown(evaluator, checked, config, options)
         return None
     return start_shown(evaluator, checked, config, quiet=quiet)
 

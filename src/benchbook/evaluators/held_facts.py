@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from benchbook.ask.work import is_answered
 from benchbook.evaluators.candidate import template_fault
 from benchbook.record.checking import MOST_FINDINGS
-from benchbook.record.derived_files import Discrepancy, place_of_fact
+from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import Reply, Role, SampleFact, without_place
 from benchbook.record.folder import Record
+from benchbook.record.places import place_of_fact
 from benchbook.record.state import JournalState
 from benchbook.text import plural
 

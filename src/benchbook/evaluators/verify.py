@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
@@ -15,17 +15,20 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.identity import inputs_of_plan
-from benchbook.canonical import decode_json, ready
-from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
+from benchbook.canonical import ready
+from benchbook.errors import BenchbookError, LaterRecordError, NotJoinedError, RecordDamagedError, RecordError
 from benchbook.evaluators.contract import Evaluator, Tables
+from benchbook.evaluators.joining import check_joined
+from benchbook.evaluators.journal_files import check_journal_files, foreign, left_behind, place_inside
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.verify_progress import VerifyHandler, tell_samples, telling
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
-from benchbook.record.facts import FIRST_PREV, Sealed, fact_decoder
+from benchbook.record.facts import FIRST_PREV
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
-from benchbook.record.reading import read_segment, refuse_what_is_no_file, segment_files, segment_number
+from benchbook.record.reading import SHARDS, refuse_what_is_no_file
+from benchbook.record.sets import SETS
 from benchbook.record.standing import run_state
 from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
@@ -57,14 +60,18 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
 
     The journal goes first: what is derived from a damaged journal would say nothing. Raises: LaterRecordError.
     """
-    findings, notes = [*check_journal_files(record)], [*left_behind(record)]
+    notes = [*left_behind(record)]
+    findings = check_joined(record) if record.is_sharded else check_journal_files(record)
     state, facts = None, FactsCheck(record.journal)
     try:
-        state = read_state(record.journal, telling(on_progress, facts.look_at, partial(_n_facts, record)))
+        look_at = (lambda _: None) if record.is_sharded else facts.look_at  # each shard's lines were looked at before
+        state = read_state(record.journal, telling(on_progress, look_at, partial(_n_facts, record)))
     except RecordDamagedError as error:
-        findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
+        findings.append(Discrepancy(place_inside(record, error.path), error.line, error.reason))
     except LaterRecordError:
         raise
+    except NotJoinedError:
+        pass  # it is a finding already
     except (BenchbookError, OSError) as error:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:
@@ -101,27 +108,6 @@ def check_hash(sha256: str, expect: str) -> list[Discrepancy]:
     return [Discrepancy("journal", None, f"its hash is {sha256}, not the expected {expect}")]
 
 
-def left_behind(record: Record) -> Iterator[str]:
-    """Words on each file that a desktop left in the record, or an editor."""
-    for folder in (record.path, record.journal, record.inputs):
-        for path in _entries(folder):
-            if is_left_behind(path.name):
-                yield f"{_inside(record, str(path))}: no part of the record"
-
-
-def _entries(folder: Path) -> list[Path]:
-    """The names in a folder, in order; none where it is no folder, or can't be read."""
-    try:
-        return sorted(folder.iterdir())
-    except OSError:
-        return []
-
-
-def foreign(folder: Path, known: Collection[str]) -> list[Path]:
-    """The entries of a folder that don't belong to a record."""
-    return [path for path in _entries(folder) if path.name not in known and not is_left_behind(path.name)]
-
-
 def _not_computed(record: Record, state: JournalState | None) -> str | None:
     """The words of `not_computed_again`; None of a record that can't be read, whose findings say enough."""
     try:
@@ -139,77 +125,10 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
     findings = [*_check_start(state, evaluator), *check_inputs(record, state.started.inputs)]
     if not findings:
         findings += _check_derived(record, state, evaluator)
-    known = {"journal", "inputs", *evaluator.files_of(state.started), *evaluator.folders}
+    journals = {SHARDS, SETS} if record.is_sharded else {"journal"}
+    known = {*journals, "inputs", *evaluator.files_of(state.started), *evaluator.folders}
     strange = foreign(record.path, known)
     return findings + [Discrepancy(path.name, None, "does not belong to the record") for path in strange]
-
-
-def _inside(record: Record, path: str) -> str:
-    file = Path(path)
-    return str(file.relative_to(record.path)) if file.is_relative_to(record.path) else file.name
-
-
-def check_journal_files(record: Record, mending: str = "resume the run to mend it") -> list[Discrepancy]:
-    """Check that sealed segments have the bytes that the journal names, and that nothing else lies there.
-
-    `mending` says what a line needs that was cut.
-    """
-    findings: list[Discrepancy] = []
-    if not record.journal.is_dir():
-        return [Discrepancy("journal", None, "is missing: without it nothing shows where the numbers are from")]
-    try:
-        known = set(segment_files(record.journal))
-        last = max(known, default=None)
-        for path in foreign(record.journal, {path.name for path in known}):
-            findings.append(Discrepancy(_inside(record, str(path)), None, "does not belong to the journal"))
-        if last is not None and len(known) > 1 and not last.stat().st_size:
-            findings.append(
-                Discrepancy(_inside(record, str(last)), None, "is empty; a segment begins with the last one's seal")
-            )
-        if last is not None and (torn := _torn_line(last)) is not None:
-            findings.append(Discrepancy(_inside(record, str(last)), torn, f"the last line is cut; {mending}"))
-        return findings + _check_seals(record, known)
-    except RecordDamagedError as error:
-        findings.append(Discrepancy(_inside(record, error.path), error.line, error.reason))
-    except OSError as error:
-        where = _inside(record, str(error.filename or record.journal))
-        findings.append(Discrepancy(where, None, f"can't be read ({error.strerror})"))
-    return findings
-
-
-def _torn_line(path: Path) -> int | None:
-    data = read_segment(path)
-    return None if not data or data.endswith(b"\n") else data.count(b"\n") + 1
-
-
-def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
-    """Check each sealed segment against the hashes in the next one's first line, wherever else the chain is broken."""
-    findings = []
-    segments = sorted(files)
-    for path, following in zip_longest(segments, segments[1:]):
-        if path.suffix != ".zst":
-            continue
-        if following is None:
-            missing = f"journal/{segment_number(path) + 1:06d}.jsonl"
-            findings.append(Discrepancy(missing, None, f"is missing: it begins with the seal of {path.name}"))
-        elif (seal := _seal_in(following)) is not None:
-            if seal.sha256 != hashlib.sha256(path.read_bytes()).hexdigest():
-                findings.append(
-                    Discrepancy(_inside(record, str(path)), None, "its bytes are not those that were sealed")
-                )
-            elif seal.lines_sha256 != hashlib.sha256(read_segment(path)).hexdigest():
-                where = _inside(record, str(following))
-                findings.append(Discrepancy(where, 1, f"lines_sha256 is not the hash of the lines of {path.name}"))
-    return findings
-
-
-def _seal_in(segment: Path) -> Sealed | None:
-    """The seal in a segment's first line; None where that can't be read, which is reported with its line."""
-    try:
-        fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
-    except (RecordDamagedError, msgspec.DecodeError):
-        return None
-    return fact if isinstance(fact, Sealed) else None
 
 
 _FIRST_SEGMENT = "journal/000001.jsonl"
@@ -280,7 +199,7 @@ def _check_derived(record: Record, state: JournalState, evaluator: Evaluator) ->
         try:
             findings = evaluator.derive_checked(record, again, state)
         except RecordDamagedError as error:
-            return [Discrepancy(_inside(record, error.path), error.line, error.reason)]
+            return [Discrepancy(place_inside(record, error.path), error.line, error.reason)]
         except BenchbookError as error:
             return [Discrepancy("journal", None, str(error))]
         findings = [*findings, *_check_last_line(record, state)]
@@ -321,6 +240,9 @@ def _check_last_line(record: Record, state: JournalState) -> list[Discrepancy]:
     manifest = _manifest(record.path)
     if manifest is None or manifest.journal_sha256 == state.last_sha256:
         return []
+    if record.is_sharded:
+        what = f"the newest set has the root {state.last_sha256}, and manifest.json names {manifest.journal_sha256}"
+        return [Discrepancy("manifest.json", None, f"{what}: `benchbook join` it again")]
     ends, named = state.last_sha256[:12], manifest.journal_sha256[:12]
     what = f"the journal ends here with {ends}…, and manifest.json names {named}…"
     return [

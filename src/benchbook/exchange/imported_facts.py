@@ -10,7 +10,7 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.exchange.first_look import FirstLook
 from benchbook.exchange.log import LogSample, LogScore
-from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded
+from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded, Shard
 from benchbook.record.journal import JournalWriter
 from benchbook.text import all_storable, storable
 
@@ -22,11 +22,15 @@ _MOST_COUNT = (1 << 53) - 1  # of tokens or milliseconds: what is more can't be 
 
 
 class LogFacts:
-    """Samples that come one by one, appended as facts: an answer or a failure each, and what the log says of many."""
+    """Samples that come one by one, appended as facts: an answer or a failure each, and what the log says of many.
 
-    def __init__(self, journal: JournalWriter, look: FirstLook) -> None:
+    Of one shard, those of its samples alone.
+    """
+
+    def __init__(self, journal: JournalWriter, look: FirstLook, shard: Shard | None = None) -> None:
         self._journal = journal
         self._look = look
+        self._only = range(look.n_items * look.repeats) if shard is None else range(shard.first, shard.end)
         self._order = 0
         self._outcomes: list[ImportedOutcome] = []
         self._n_characters = 0
@@ -38,6 +42,8 @@ class LogFacts:
         if not counts:
             return
         number = self._look.number_of(sample)
+        if number not in self._only:
+            return
         is_scored = any(one.value is not None for one in sample.scores.values())
         has_reply = sample.failure is None or bool(sample.answer) or is_scored
         if not has_reply:
@@ -60,8 +66,7 @@ class LogFacts:
 
     def end(self) -> None:
         self._append()
-        n_samples = self._look.n_items * self._look.repeats
-        self._journal.append(RunEnded(accepts_unanswered=self._n_answered < n_samples))
+        self._journal.append(RunEnded(accepts_unanswered=self._n_answered < len(self._only)))
 
 
 def _failure(number: int, sample: LogSample) -> Failure:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,13 +18,14 @@ from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
+from benchbook.ask.sharding import ShardResult
 from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets import open_evalset
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evaluators.answers.asking import identity_of
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
-from benchbook.evaluators.candidate import CandidatePlan
+from benchbook.evaluators.candidate import CandidatePlan, candidate_plan_of
 from benchbook.evaluators.imported.log import SPEC, ImportedLog, ImportedScorer, columns_of
 from benchbook.evaluators.imported.metric import ImportedMetric
 from benchbook.exchange.first_look import FirstLook, LookedItems, OwnItems, Values
@@ -31,10 +33,11 @@ from benchbook.exchange.imported_facts import MOST_SCORERS, LogFacts
 from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogNote, LogSample, LogScorer
 from benchbook.exchange.set_items import SetItems
 from benchbook.exchange.tools import Tool, opened_logs
-from benchbook.record.facts import RunStarted
-from benchbook.record.folder import Inputs, Record, SeenFile, create_record, seen
+from benchbook.record.facts import RunStarted, Shard
+from benchbook.record.folder import Inputs, Record, SeenFile, ShardRecord, create_record, hashes_of_inputs, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
+from benchbook.record.shards import ShardAsked, create_shard, shard_path
 from benchbook.text import all_storable, plural, quoted, sentence, shorten, storable
 
 _MOST_ABSENT = 100_000  # samples that a log does not hold, by the numbers of its repeats
@@ -104,6 +107,19 @@ def _one_to_import(logs: list[ForeignLog], path: str | Path) -> list[ForeignLog]
     return logs
 
 
+@contextmanager
+def one_log(path: str | Path, wanted: Wanted, tool: Tool | None = None) -> Iterator[ForeignLog]:
+    """The one log in a file or folder of which a record can be made.
+
+    Raises: UsageError where there are several; InputError where there is none.
+    """
+    logs = _one_to_import(list(opened_logs(path, tool, requests=wanted.requests)), path)
+    with ExitStack() as opened:
+        for log in logs:
+            opened.enter_context(log)
+        yield next((log for log in logs if _has_samples(log)), logs[0])
+
+
 def _has_samples(log: ForeignLog) -> bool:
     """False for a log of which no record can be made."""
     try:
@@ -118,35 +134,81 @@ def import_log(log: ForeignLog, wanted: Wanted) -> RunResult[AnswersDerived]:
     Raises: InputError where the log stops making sense, or holds nothing; ConfigError for a scorer that it does not
     have, a model's name that can't be; RecordError where the record can't be written.
     """
+    run_id = wanted.run_id or new_run_id()
+    with _readied(log, wanted, run_id) as ready_to:
+        derived: list[AnswersDerived] = []
+
+        def fill(record: Record) -> None:
+            ready_to.write(record)
+            derived.append(derive_answers(record, record.path, ready_to.metric))
+
+        record = create_record(wanted.runs, run_id, ready_to.inputs, ready_to.first_fact, fill)
+    return RunResult(record, derived[0], Stop())
+
+
+def import_shard(log: ForeignLog, wanted: Wanted, asked: ShardAsked) -> ShardResult:
+    """Make one shard of a record of a log, unless it is there already.
+
+    Raises: as `import_log`; UsageError where the shard is of another plan.
+    """
+    run_id = asked.run_id_in(wanted)
+    path = shard_path(wanted.runs, run_id, asked.number)
+    with _readied(log, wanted, run_id) as ready_to:
+
+        def first_fact(hashes: dict[str, str]) -> RunStarted:
+            whole = ready_to.first_fact(hashes)
+            return asked.first_fact(candidate_plan_of(whole), whole)
+
+        started = first_fact(hashes_of_inputs(ready_to.inputs))
+        shard = started.shard
+        assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
+        if path.is_dir():
+            asked.check_same(ShardRecord(path).started(), started, path)
+            return ShardResult(ShardRecord(path), shard, shard.n_samples, Stop())
+        record = create_shard(
+            wanted.runs, run_id, asked.number, ready_to.inputs, first_fact, partial(ready_to.write, shard=shard)
+        )
+    return ShardResult(record, shard, shard.n_samples, Stop())
+
+
+@dataclass(frozen=True, slots=True)
+class _Readied:
+    """A log that was looked through, and all that its record begins with."""
+
+    log: ForeignLog
+    look: FirstLook
+    metric: ImportedMetric
+    inputs: Inputs
+    first_fact: Callable[[dict[str, str]], RunStarted]
+
+    def write(self, record: Record, shard: Shard | None = None) -> None:
+        """Append the log's samples as facts, or those of one shard."""
+        with JournalWriter(record.journal) as journal:
+            facts = LogFacts(journal, self.look, shard)
+            for sample in self.log.samples():
+                facts.add(sample)
+            facts.end()
+
+
+@contextmanager
+def _readied(log: ForeignLog, wanted: Wanted, run_id: str) -> Iterator[_Readied]:
     if log.header.samples_of:
         found = f"{shorten(log.header.task, 60)}, a group whose samples are those of other logs"
         raise EmptyLogError(_path_of(log), found=found, expected=f"these: {', '.join(log.header.samples_of[:5])}")
     files: Inputs = {f"log/{name}": seen(path) for name, path in log.files.items()}
-    run_id = wanted.run_id or new_run_id()
     with (
         tempfile.TemporaryDirectory(prefix="benchbook-import-") as folder,
         _looked_at(log, wanted, Path(folder)) as (look, items),
     ):
         _check(log, look)
         metric = ImportedMetric(_described(log, look, wanted))
-        derived: list[AnswersDerived] = []
-
-        def fill(record: Record) -> None:
-            with JournalWriter(record.journal) as journal:
-                facts = LogFacts(journal, look)
-                for sample in log.samples():
-                    facts.add(sample)
-                facts.end()
-            derived.append(derive_answers(record, record.path, metric))
-
-        record = create_record(
-            wanted.runs,
-            run_id,
+        yield _Readied(
+            log,
+            look,
+            metric,
             {"evalset": items, **files},
             lambda hashes: _run_started(run_id, log, look, metric, items.path, wanted, hashes),
-            fill,
         )
-    return RunResult(record, derived[0], Stop())
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from benchbook.exchange.record_claims import ColumnOfScores, RecordClaims
 from benchbook.record.derived_files import check_derived
 from benchbook.record.facts import Failure, RunStarted
 from benchbook.record.folder import Record
-from benchbook.record.reading import read_journal
+from benchbook.record.state import read_state
 from benchbook.record.tables import read_frames
 from benchbook.specs.folders import as_text
 
@@ -179,7 +179,7 @@ class RecordLog(ForeignLog):
     @cached_property
     def _details(self) -> dict[int | None, str]:
         """The words of failed calls, by their facts, where rows do not have them."""
-        facts = (line.fact for line in read_journal(self._record.journal))
+        facts = (fact for _, facts in read_state(self._record.journal).index.by_sample() for fact in facts)
         return {fact.seq: fact.detail for fact in facts if isinstance(fact, Failure) and fact.detail}
 
     # ── what the record says of itself ───────────────────────────────────────────────────────────────────────

@@ -9,15 +9,8 @@ from pathlib import Path
 import msgspec
 
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, UsageError
-from benchbook.evaluators.verify import (
-    Verification,
-    check_hash,
-    check_inputs,
-    check_journal_files,
-    foreign,
-    left_behind,
-    verify,
-)
+from benchbook.evaluators.journal_files import check_journal_files, foreign, left_behind
+from benchbook.evaluators.verify import Verification, check_hash, check_inputs, verify
 from benchbook.evaluators.verify_progress import VerifyHandler
 from benchbook.labels.drawing import BOTH
 from benchbook.labels.items_of import other_items, record_of_items

@@ -23,17 +23,18 @@ from benchbook.record.anchor import Anchor, anchor_of
 from benchbook.record.facts import Fact, LabelsStarted, RunStarted, fact_decoder
 from benchbook.record.folder import Record, misnamed
 from benchbook.record.format import refuse_later
+from benchbook.record.joined import JoinedJournals
 from benchbook.record.reading import (
     CR_LF,
     LFS_POINTER,
     first_line,
     is_lfs_pointer,
-    read_journal,
     read_segment,
     refuse_what_is_no_file,
     segment_files,
     why_unreadable,
 )
+from benchbook.record.sets import read_set, set_files
 from benchbook.record.state import JournalState
 from benchbook.text import shorten
 from benchbook.writing import cant_be_written, temporary_folder, write_file
@@ -131,7 +132,9 @@ def check_whole(record: Record) -> RunStarted | LabelsStarted:
         first = _check_first(segments[0])
         is_run = isinstance(first, RunStarted)
         found = _ends_of(record) if is_run else anchor_of(record, first)
-        if found is not None:
+        if record.is_sharded:
+            _check_set(record, found.journal_sha256 if found is not None else None)
+        elif found is not None:
             _check_last(segments, found, "manifest.json" if is_run else "anchor.json")
         if isinstance(found, _Ends):
             _check_of_one_time(record, found)
@@ -203,6 +206,19 @@ def _check_last(segments: list[Path], ends: _Ends | Anchor, named_in: str) -> No
         raise RecordDamagedError(path, None, f"its last line {CR_LF}")
     if _decoded(path, None, line).seq < ends.journal_facts:
         raise RecordDamagedError(path, None, f"the journal ends with another fact than {named_in} names")
+
+
+def _check_set(record: Record, derived_from: str | None) -> None:
+    """Check that the derived files are of the newest set, or of one before it; and that no shard is shorter than it was
+    when it was joined: its other bytes are left to `verify`."""
+    shards = JoinedJournals(record.journal)
+    if derived_from not in (None, shards.set.root):
+        earlier = (read_set(path).root for path in set_files(record.path)[:-1])
+        if derived_from not in earlier:
+            raise RecordDamagedError(set_files(record.path)[-1], None, "has another root than manifest.json names")
+    for path, n_bytes in shards.last_segments():
+        if path.suffix != ".zst" and path.stat().st_size < n_bytes:
+            raise RecordDamagedError(path, None, f"ends before the {n_bytes:,} bytes that were joined")
 
 
 def _check_of_one_time(record: Record, ends: _Ends) -> None:
@@ -364,11 +380,3 @@ class Discrepancy:
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{where}: {self.what}"
-
-
-def place_of_fact(journal: Path, seq: int) -> tuple[str, int | None]:
-    """The segment and line of a fact, as a discrepancy names them."""
-    for line in read_journal(journal):
-        if line.fact.seq == seq:
-            return f"journal/{line.segment:06d}.jsonl", line.number
-    return "journal", None

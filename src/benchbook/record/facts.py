@@ -54,6 +54,19 @@ class _Fact(msgspec.Struct, kw_only=True, omit_defaults=True, tag_field="kind"):
     at: str = ""
 
 
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a run that one of many writers records: the samples from `first` up to and without `end`."""
+
+    number: int  # from 1
+    of: int
+    first: int
+    end: int
+
+    @property
+    def n_samples(self) -> int:
+        return self.end - self.first
+
+
 class RunStarted(_Fact, tag="run_started", kw_only=True):
     """The run's plan and settings, recorded before anything was asked."""
 
@@ -69,6 +82,7 @@ class RunStarted(_Fact, tag="run_started", kw_only=True):
     code_version: dict[str, Any]
     environment: dict[str, Any]
     format: int = 0  # named where it is higher than the derivation: the journal has what older versions can't read
+    shard: Shard | None = None  # None: one writer records all of it
 
 
 class Reply(_Fact, tag="reply", kw_only=True):

@@ -20,21 +20,22 @@ from benchbook.evalsets.lines import NO_STAMP, Stamp, stamp_of, stamp_of_stat
 from benchbook.locks import held, is_locked
 from benchbook.record.facts import RunStarted
 from benchbook.record.journal import JournalWriter, refuse_to_write
-from benchbook.record.reading import first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
+from benchbook.record.reading import SHARDS, first_line, is_sha256, read_journal, refuse_what_is_no_file, segment_files
 from benchbook.text import did_you_mean, quoted
 from benchbook.writing import folder_made_whole, sync_folder
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
-# What desktops, editors and file servers leave in any folder: no part of a record, and no fault of it.
+# What desktops, editors and file servers leave in any folder, and writers that were killed (`writing`): no part of a
+# record, and no fault of it.
 _LEFT_BEHIND = re.compile(
-    r"\.DS_Store|\._.+|\.directory|\.localized|(eh)?Thumbs\.db|desktop\.ini|@eaDir|.+~|\..+\.sw[a-p]|\.~lock\..+#|\..+\.icloud",
+    r"\.new-[a-z0-9_]{8}|\..+\.tmp|\.DS_Store|\._.+|\.directory|\.localized|(eh)?Thumbs\.db|desktop\.ini|@eaDir|.+~|\..+\.sw[a-p]|\.~lock\..+#|\..+\.icloud",
     re.IGNORECASE,
 )
 
 
 def is_left_behind(name: str) -> bool:
-    """True for the name of a file that a desktop, an editor or a file server left in a folder."""
+    """True for the name of a file that a desktop, an editor, a file server or a killed writer left in a folder."""
     return _LEFT_BEHIND.fullmatch(name) is not None
 
 
@@ -55,9 +56,20 @@ class Record:
         self.path = path = Path(path)
         self.run_id = path.name if path.name not in ("", "..") else Path(os.path.realpath(path)).name
         self.journal, self.inputs = path / "journal", path / "inputs"
+        self.is_sharded = (path / SHARDS).is_dir() and self.inputs.is_dir() and not self.journal.is_dir()
+        if self.is_sharded:
+            self.journal = path / SHARDS
         self.manifest, self.samples = path / "manifest.json", path / "samples.parquet"
         self.aggregates, self.decision = path / "aggregates.json", path / "decision.json"
         self.anchor = path / "anchor.json"  # of people's labels, which have none of the derived files
+
+    @property
+    def at_work(self) -> Path:
+        """The folder that is held while a process works at the record: asks, or derives.
+
+        The journal's own lock is its writer's, and begins and ends in between.
+        """
+        return self.inputs
 
     def input(self, sha256: str) -> Path:
         """The file of an input. Raises: RecordError for a name that is no hash, and for a pipe or a device there."""
@@ -91,6 +103,26 @@ class Record:
             if self.manifest.is_file():
                 raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         raise RecordError(f"{self.path}: the journal does not begin with run_started")
+
+
+class ShardRecord(Record):
+    """One shard of a run, as a record of its own: it has a journal, and the inputs and the id are the run's."""
+
+    def __init__(self, path: str | Path, run: str | Path | None = None) -> None:
+        super().__init__(path)
+        self.run = self.path.parents[1] if run is None else Path(run)
+        whole = Record(self.run)
+        self.run_id, self.inputs = whole.run_id, whole.inputs
+
+    @property
+    def at_work(self) -> Path:
+        return self.path
+
+
+def is_shard(path: Path) -> bool:
+    """True for the folder of a shard, which has a journal, and no inputs of its own."""
+    is_named = path.parent.name == SHARDS and path.name.isdecimal()
+    return is_named and (path / "journal").is_dir() and not (path / "inputs").is_dir()
 
 
 def misnamed(record: Record, run_id: str) -> str | None:
@@ -140,7 +172,7 @@ def open_record(path: str | Path) -> Record:
     if not is_record(path):
         raise UsageError(f"{path}: not a record (it has no journal/)")
     _check_is_text(path)
-    return Record(path)
+    return ShardRecord(path) if is_shard(Path(path)) else Record(path)
 
 
 def _check_is_text(path: str | Path) -> None:
@@ -191,6 +223,8 @@ def is_of_labels(record: Record) -> bool:
 
     Where that can't be read, the anchor says it, which runs have none of.
     """
+    if record.is_sharded:
+        return False
     with suppress(OSError, RecordDamagedError, msgspec.DecodeError):
         for first in segment_files(record.journal)[:1]:
             kind = decode_json(first_line(first), _kind_decoder).kind
@@ -209,12 +243,23 @@ def written_ns(record: Record) -> int:
 
 def at_work(record: Record) -> AbstractContextManager[None]:
     """Say, for as long as the block lasts, that a process works at this record: asks, or derives. Readers see it."""
-    return held(record.inputs)  # the journal's own lock is its writer's, and begins and ends in between
+    return held(record.at_work)
 
 
 def is_at_work(record: Record) -> bool:
-    """True if a process asks for this record, or derives it."""
-    return is_locked(record.inputs) or is_locked(record.journal)
+    """True if a process asks for this record, or derives it; of a run with shards, at any of them."""
+    if is_locked(record.at_work) or is_locked(record.journal):
+        return True
+    return record.is_sharded and any(is_at_work(ShardRecord(path)) for path in shard_folders(record.path))
+
+
+def shard_folders(run: Path) -> list[Path]:
+    """The shards of a run that are there, by their numbers."""
+    try:
+        found = [path for path in (run / SHARDS).iterdir() if path.name.isdecimal() and (path / "journal").is_dir()]
+    except OSError:
+        return []
+    return sorted(found, key=lambda path: int(path.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,23 +297,15 @@ def create_record(
     Raises: UsageError for an id that is taken or unfit, and for an input that was changed since it was seen;
     RecordError if the folder can't be written.
     """
-    if not RUN_ID.fullmatch(run_id):
-        raise UsageError(
-            f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
-        )
     target = Path(runs) / run_id
-    refuse_to_write(target)
-    _check_is_text(target)
+    fit_for_run(target, run_id)
     if target.exists():
         raise UsageError(f"{target}: there is a record already; resume it, or choose another run id")
     with folder_made_whole(target) as made:
         record = Record(made)
         record.journal.mkdir()
         record.inputs.mkdir()
-        try:
-            hashes = {name: _copy_input(path, record.inputs) for name, path in inputs.items()}
-        except FileNotFoundError as error:
-            raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
+        hashes = copy_inputs(inputs, record.inputs)
         sync_folder(record.inputs)
         with JournalWriter(record.journal) as journal:
             journal.append(first_fact(hashes))
@@ -277,18 +314,54 @@ def create_record(
     return Record(target)
 
 
+def fit_for_run(target: Path, run_id: str) -> None:
+    """Refuse an id that is none, and a place where no record can be. Raises: UsageError, RecordError."""
+    if not RUN_ID.fullmatch(run_id):
+        raise UsageError(
+            f"run id {run_id!r}: letters, digits, '.', '_' and '-', at most 100, not beginning with a mark"
+        )
+    refuse_to_write(target)
+    _check_is_text(target)
+
+
+def copy_inputs(inputs: Inputs, folder: Path) -> dict[str, str]:
+    """Copy each input into a folder, under its hash, and return the hashes by the inputs' names.
+
+    Raises: UsageError for a file that is not there, or that was changed since it was seen.
+    """
+    try:
+        return {name: _copy_input(path, folder) for name, path in inputs.items()}
+    except FileNotFoundError as error:
+        raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
+
+
+def hashes_of_inputs(inputs: Inputs) -> dict[str, str]:
+    """The hashes that inputs would be copied under. Raises: as `copy_inputs`."""
+    try:
+        return {name: _read_input(path, lambda _: None) for name, path in inputs.items()}
+    except FileNotFoundError as error:
+        raise UsageError(f"{error.filename}: can't be read (there is no such file)") from None
+
+
 def _copy_input(source: Path | SeenFile | bytes, folder: Path) -> str:
     temporary = folder / ".copy"
+    with temporary.open("wb") as writer:
+        sha256 = _read_input(source, writer.write)
+        writer.flush()
+        os.fsync(writer.fileno())
+    temporary.rename(folder / sha256)
+    return sha256
+
+
+def _read_input(source: Path | SeenFile | bytes, take: Callable[[bytes], object]) -> str:
+    """The hash of an input, all of whose bytes are given to `take`."""
     digest = hashlib.sha256()
-    with _opened(source) as reader, temporary.open("wb") as writer:
+    with _opened(source) as reader:
         _check_unchanged(source, reader)
         while block := reader.read(1 << 20):
             digest.update(block)
-            writer.write(block)
+            take(block)
         _check_unchanged(source, reader, digest.hexdigest())
-        writer.flush()
-        os.fsync(writer.fileno())
-    temporary.rename(folder / digest.hexdigest())
     return digest.hexdigest()
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,6 +30,10 @@ from benchbook.record.facts import (
 from benchbook.record.format import refuse_later
 from benchbook.record.packing import PackingError, unpacked, unpacked_size, unpacker
 
+if TYPE_CHECKING:
+    from benchbook.record.joined import JoinedJournals
+
+SHARDS = "shards"  # the folder of a run's shards; where there is one, it stands in the place of a journal
 LFS_POINTER = "is a Git LFS pointer, not the file itself: run `git lfs pull`"
 CR_LF = "ends in CR LF; the record has LF (git autocrlf?)"
 
@@ -113,8 +118,11 @@ def segment_number(path: Path) -> int:
 def segment_files(journal: Path) -> list[Path]:
     """The segments in order: `000001.jsonl` or, once sealed, `000001.jsonl.zst`.
 
-    Raises: RecordDamagedError if one is missing.
+    Of a joined record, those of its shards, one shard after the other.
+    Raises: RecordDamagedError if one is missing; RecordError for shards that were not joined.
     """
+    if journal.name == SHARDS:
+        return _joined(journal).segments
     found: dict[int, Path] = {}
     for path in sorted(journal.glob("[0-9][0-9][0-9][0-9][0-9][0-9].jsonl*")):
         if path.name.endswith((".jsonl", ".jsonl.zst")) and is_file(path):
@@ -124,6 +132,12 @@ def segment_files(journal: Path) -> list[Path]:
         if number not in found:
             raise RecordDamagedError(journal / f"{number:06d}.jsonl", None, "this segment is missing")
     return [found[number] for number in sorted(found)]
+
+
+def place_in(journal: Path, segment: int) -> Path:
+    """The file of a segment, sealed or not, as a message names it."""
+    files = segment_files(journal)
+    return files[segment - 1] if segment <= len(files) else journal / f"{segment:06d}.jsonl"
 
 
 def read_segment(path: Path) -> bytes:
@@ -177,10 +191,21 @@ def first_line(path: Path) -> bytes:
 
 def read_journal(journal: Path, since: JournalLine | None = None) -> Iterator[JournalLine]:
     """Every whole line in order, with the chain checked on the way; those after `since`, where that was read before.
-    A torn last line does not count.
+    A torn last line does not count. Of a joined record, the lines that one writer would have written (`joined`).
 
     Raises: RecordDamagedError naming file and line, also where `since` is not there as it was; LaterRecordError.
     """
+    return _joined(journal).lines() if journal.name == SHARDS else read_chain(journal, since)
+
+
+def _joined(journal: Path) -> JoinedJournals:
+    from benchbook.record.joined import JoinedJournals  # which reads chains, as they are read here
+
+    return JoinedJournals(journal)
+
+
+def read_chain(journal: Path, since: JournalLine | None) -> Iterator[JournalLine]:
+    """The lines of one journal, as `read_journal` gives them."""
     prev, seq = FIRST_PREV, 0
     before: tuple[Path, int] | None = None
     segments = segment_files(journal)
@@ -252,7 +277,7 @@ class SegmentCache:
     """Lines by segment and place. The last few segments are kept: facts of one sample lie close together."""
 
     def __init__(self, journal: Path) -> None:
-        self._paths = {segment_number(path): path for path in segment_files(journal)}
+        self._paths = dict(enumerate(segment_files(journal), start=1))
         self._kept: OrderedDict[int, bytes] = OrderedDict()
 
     def line(self, segment: int, offset: int) -> bytes:
@@ -272,6 +297,7 @@ class FactIndex:
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._places = array("Q")
+        self.in_plan_order = False  # facts are numbered as they come out, from 1, and not as their journals do
         self.on_sample: Callable[[int], None] | None = None  # called with each sample that is gone through
 
     def add(self, line: JournalLine) -> None:
@@ -287,7 +313,7 @@ class FactIndex:
         places = np.frombuffer(self._places, dtype=np.uint64)
         places.sort()
         cache = SegmentCache(self._journal)
-        sample, facts = -1, list[Reply | Failure]()
+        sample, facts, number = -1, list[Reply | Failure](), 0
         offset_mask, segment_mask = MAX_SEGMENT_BYTES - 1, _MAX_SEGMENTS - 1
         for place in self._places:
             owner = place >> (_OFFSET_BITS + _SEGMENT_BITS)
@@ -298,9 +324,18 @@ class FactIndex:
                 if self.on_sample is not None:
                     self.on_sample(sample)
             fact = decode_json(cache.line(place >> _OFFSET_BITS & segment_mask, place & offset_mask), fact_decoder)
+            if self.in_plan_order:
+                number += 1
+                fact.seq = number
             facts.append(fact)
         if facts:
             yield sample, facts
+
+    def place_of(self, number: int) -> tuple[int, int]:
+        """The segment and the line, from 1, of a fact that is numbered in plan order."""
+        place = sorted(self._places)[number - 1]
+        segment, offset = place >> _OFFSET_BITS & (_MAX_SEGMENTS - 1), place & (MAX_SEGMENT_BYTES - 1)
+        return segment, _read_or_sealed(segment_files(self._journal)[segment - 1]).count(b"\n", 0, offset) + 1
 
 
 class OutcomeIndex:

@@ -20,7 +20,8 @@ from benchbook.record.facts import (
     RunEnded,
     RunStarted,
 )
-from benchbook.record.reading import FactIndex, JournalLine, OutcomeIndex, read_journal
+from benchbook.record.joined import JoinedJournals
+from benchbook.record.reading import SHARDS, FactIndex, JournalLine, OutcomeIndex, place_in, read_journal
 
 _MAX_KINDS = 50
 
@@ -72,6 +73,7 @@ class JournalState:
     n_segments: int = 1
     last_line: int = 0  # its number in the last segment
     last_sha256: str = FIRST_PREV
+    joined: JoinedJournals | None = None  # the shards that all of it is from
 
     def __post_init__(self) -> None:
         self.outcomes = OutcomeIndex(self.journal)
@@ -80,17 +82,20 @@ class JournalState:
     def n_samples(self) -> int:
         return self.started.n_items * self.started.repeats
 
+    def has_place_for(self, sample: int) -> bool:
+        """True unless it is a sample of a shard that was not joined."""
+        return self.joined is None or self.joined.set.shard_with(sample) is not None
+
     @property
     def state(self) -> str:
         """`complete`, `interrupted` (on purpose), or `open` (still going on, or killed)."""
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
 
     def add(self, line: JournalLine) -> None:
-        for sample in _samples_of(line):
+        for sample in samples_of(line):
             if not 0 <= sample < self.n_samples:
                 reason = f"sample {sample} is none of the {self.n_samples} that were planned"
-                path = self.journal / f"{line.segment:06d}.jsonl"
-                raise RecordDamagedError(path if path.exists() else f"{path}.zst", line.number, reason)
+                raise RecordDamagedError(place_in(self.journal, line.segment), line.number, reason)
         self.n_facts += 1
         self.n_segments, self.last_line = line.segment, line.number
         self.last_sha256 = line.sha256
@@ -114,7 +119,7 @@ class JournalState:
                 pass
 
 
-def _samples_of(line: JournalLine) -> Iterable[int]:
+def samples_of(line: JournalLine) -> Iterable[int]:
     """The samples that a fact is about."""
     match line.fact:
         case Reply(sample=sample) | Failure(sample=sample):
@@ -131,11 +136,13 @@ def read_state(journal: Path, look_at: Callable[[JournalLine], None] | None = No
     Raises: RecordDamagedError; RecordError if it does not begin with run_started.
     """
     state: JournalState | None = None
-    for line in read_journal(journal):
+    shards = JoinedJournals(journal) if journal.name == SHARDS else None
+    for line in read_journal(journal) if shards is None else shards.lines():
         if state is None:
             if not isinstance(line.fact, RunStarted):
                 break
             state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
+            state.joined, state.index.in_plan_order = shards, shards is not None
         state.add(line)
         if look_at is not None:
             look_at(line)

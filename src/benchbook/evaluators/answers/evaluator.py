@@ -12,6 +12,7 @@ import msgspec
 from benchbook.ask.limits import Stop
 from benchbook.ask.requests import request_sha256
 from benchbook.ask.roles import RoleSettings
+from benchbook.ask.sharding import ShardResult
 from benchbook.ask.starting import Opened, Reopened, RunResult
 from benchbook.ask.work import ProgressHandler
 from benchbook.canonical import ready
@@ -25,7 +26,7 @@ from benchbook.evaluators.answers.asking import (
     roles_of_answers,
 )
 from benchbook.evaluators.answers.metric import Metric
-from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions
+from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions, record_shard_of_predictions
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.answers.so_far import AnswersSoFar
 from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
@@ -47,6 +48,7 @@ from benchbook.evaluators.settings import SCORE_SPEC, RunConfig, ScoreConfig, co
 from benchbook.record.derived_files import Discrepancy, reading_derived
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record
+from benchbook.record.shards import ShardAsked
 from benchbook.record.state import JournalState
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
 from benchbook.training.logs import training_files
@@ -79,6 +81,10 @@ class AnswersEvaluator(Evaluator):
         Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
         """
         return record_predictions(config, self.metric, on_progress)
+
+    def score_shard(self, config: ScoreConfig, asked: ShardAsked) -> ShardResult:
+        """Make one shard of such a record, unless it is there already. Raises: as `score`."""
+        return record_shard_of_predictions(config, self.metric, asked)
 
     def score_table(
         self, evalset: str, predictions: str, target: Path, *, columns: Mapping[str, str] | None = None
@@ -231,4 +237,5 @@ def _predictions_of(record: Record, state: JournalState) -> Iterator[Reply]:
         own_keys=True,
     )
     with recorded_evalset(record, started) as evalset:
-        return prediction_replies(predictions, evalset)
+        replies = prediction_replies(predictions, evalset)
+        return (one for one in replies if state.has_place_for(one.sample))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
+from benchbook.ask.sharding import ShardResult
 from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress, ProgressHandler, Tell, telling
 from benchbook.canonical import canonical_json
-from benchbook.errors import ConfigError
+from benchbook.errors import ConfigError, UsageError
 from benchbook.evalsets import EvalSet
 from benchbook.evalsets.opening import evalset_path
 from benchbook.evalsets.set_parts import PartAsked, SetPart, choose_part
@@ -26,8 +28,9 @@ from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.settings import ScoreConfig
 from benchbook.record.facts import Reply, RunEnded, RunStarted
-from benchbook.record.folder import Record, SeenFile, create_record, seen
+from benchbook.record.folder import Record, SeenFile, ShardRecord, create_record, hashes_of_inputs, seen
 from benchbook.record.journal import JournalWriter
+from benchbook.record.shards import ShardAsked, create_shard, shard_path
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
 
@@ -46,20 +49,72 @@ def record_predictions(
 
     Raises: ConfigError, InputError naming the line, UsageError; RecordError where the record can't be written.
     """
+    run_id = config.run_id or new_run_id()
+    with _read(config, metric, run_id) as read:
+        derived: list[AnswersDerived] = []
+
+        def fill(record: Record) -> None:
+            tell = telling(on_progress, Progress(planned=read.plan.n_samples))
+            _append(record, iter(()) if config.dry_run else read.replies, metric, tell)
+            derived.append(derive_answers(record, record.path, metric))
+
+        record = create_record(config.runs, run_id, read.inputs, read.first_fact, fill)
+    return RunResult(record, derived[0], Stop())
+
+
+def record_shard_of_predictions(config: ScoreConfig, metric: Metric, asked: ShardAsked) -> ShardResult:
+    """Make one shard of a record of predictions, unless it is there already.
+
+    Raises: as `record_predictions`; UsageError where the shard is of another plan.
+    """
+    run_id = asked.run_id_in(config)
+    path = shard_path(config.runs, run_id, asked.number)
+    with _read(config, metric, run_id) as read:
+        if config.dry_run:
+            raise UsageError(f"--shard {asked}: a dry run has no samples; leave one of them out")
+
+        def first_fact(hashes: dict[str, str]) -> RunStarted:
+            return asked.first_fact(read.plan, read.first_fact(hashes))
+
+        wanted = first_fact(hashes_of_inputs(read.inputs))
+        shard = wanted.shard
+        assert shard is not None  # noqa: S101 - see `first_fact`
+        if path.is_dir():
+            asked.check_same(ShardRecord(path).started(), wanted, path)
+            return ShardResult(ShardRecord(path), shard, shard.n_samples, Stop())
+        replies = (reply for reply in read.replies if shard.first <= reply.sample < shard.end)
+        record = create_shard(
+            config.runs, run_id, asked.number, read.inputs, first_fact,
+            lambda made: _append(made, replies, metric, lambda *_: None),
+        )  # fmt: skip
+    return ShardResult(record, shard, shard.n_samples, Stop())
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Predictions, and all that they are scored by, read and checked. What is recorded of them follows from here."""
+
+    plan: CandidatePlan
+    inputs: dict[str, Path | SeenFile | bytes]
+    replies: Iterator[Reply]
+    first_fact: Callable[[dict[str, str]], RunStarted]
+
+
+@contextmanager
+def _read(config: ScoreConfig, metric: Metric, run_id: str) -> Iterator[_Read]:
     _check(config)
     path = evalset_path(config.evalset)
     asked = PartAsked(limit=config.limit, where=tuple(config.where), ids=config.ids)
     inputs: dict[str, Path | SeenFile | bytes] = {"evalset": seen(path)}
     inputs |= {"predictions": seen(config.predictions)} if config.predictions else {}
     inputs |= {name: seen(file) for name, file in asked.inputs.items()}
-    predictions = None
+    predictions: Predictions | None = None
     if config.predictions is not None:
         from benchbook.evalsets.predictions import read_predictions
 
         predictions = read_predictions(config.predictions, columns=config.columns, own_keys=True)
     logs = find_training_logs(config.training_metrics, config.training_columns)
     inputs |= {**metric.inputs, **{log.source: path for log, path in logs}}
-    run_id = config.run_id or new_run_id()
     if config.limit is not None and config.limit < 1:
         raise ConfigError("limit", str(config.limit), "1 or more")
     chosen, part = choose_part(opened_for(metric, path), asked)
@@ -67,21 +122,12 @@ def record_predictions(
         check_set(metric, evalset)
         plan = _plan(config, metric, evalset, part)
         replies = iter(()) if predictions is None else prediction_replies(predictions, evalset)
-        derived: list[AnswersDerived] = []
-
-        def fill(record: Record) -> None:
-            tell = telling(on_progress, Progress(planned=plan.n_samples))
-            _append(record, iter(()) if config.dry_run else replies, metric, tell)
-            derived.append(derive_answers(record, record.path, metric))
-
-        record = create_record(
-            config.runs,
-            run_id,
+        yield _Read(
+            plan,
             inputs,
+            replies,
             lambda hashes: _run_started(run_id, config, metric, plan, evalset, predictions, logs, hashes),
-            fill,
         )
-    return RunResult(record, derived[0], Stop())
 
 
 def _check(config: ScoreConfig) -> None:

@@ -1,0 +1,112 @@
+"""One shard of a run: begun, or gone on with where its journal ends. No writer of another shard is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchbook.ask.bytes_in_flight import check_address_space
+from benchbook.ask.identity import code_version, environment, storable_config
+from benchbook.ask.limits import Stop
+from benchbook.ask.roles import Means
+from benchbook.ask.settings import SittingSettings
+from benchbook.ask.starting import Asks, Opened, Settings, ask_what_lacks, open_means_for, prepared_to_ask
+from benchbook.ask.work import ProgressHandler
+from benchbook.record.facts import Resumed, RunStarted, Shard
+from benchbook.record.folder import Record, ShardRecord, at_work, hashes_of_inputs
+from benchbook.record.inputs import HeldInputs
+from benchbook.record.shards import ShardAsked, create_shard, shard_path
+
+
+@dataclass(frozen=True, slots=True)
+class ShardResult:
+    """A shard after a sitting. If asking ended early, `stop.reason` says why, and the same call goes on."""
+
+    record: ShardRecord
+    shard: Shard
+    n_done: int  # samples that have their outcome
+    stop: Stop
+
+    @property
+    def is_whole(self) -> bool:
+        return self.n_done == self.shard.n_samples
+
+
+async def ask_shard(
+    evaluator: Asks[Any, Settings],
+    config: Settings,
+    asked: ShardAsked,
+    on_progress: ProgressHandler | None = None,
+    source: str | Path | None = None,
+    on_begun: Callable[[Record], None] = lambda _: None,
+) -> ShardResult:
+    """Begin a shard of the run that the settings name, or go on with it, and ask all of it.
+
+    It may be called again at any time, by whoever restarts what was killed: what was recorded is not asked again.
+    Raises: as `starting.start`; UsageError where the shard was begun with another plan, and for a plan that can't be
+    split.
+    """
+    check_address_space()
+    run_id = asked.run_id_in(config)
+    prepared = prepared_to_ask(evaluator, config)
+
+    def first_fact(inputs: dict[str, str]) -> RunStarted:
+        whole = prepared.first_fact(run_id, inputs, source)
+        return asked.first_fact(evaluator.plan_of(whole), whole)
+
+    wanted = first_fact(hashes_of_inputs(prepared.inputs))  # what can't be split is refused before anything is made
+    path = shard_path(config.runs, run_id, asked.number)
+    shared = share_of(config, wanted, asked.at_once)
+    if path.is_dir():
+        record = ShardRecord(path)
+        asked.check_same(record.started(), wanted, path)
+        inputs = HeldInputs(record, wanted.inputs.values())
+        opened = evaluator.reopen(record, config)
+        resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
+        async with open_means_for(shared, opened) as means:
+            return await _sit(record, shared, wanted, opened, means, on_progress, on_begun, (resumed, inputs))
+    async with open_means_for(shared, prepared) as means:
+        record = create_shard(config.runs, run_id, asked.number, dict(prepared.inputs), first_fact)
+        return await _sit(record, shared, wanted, prepared, means, on_progress, on_begun, (None, None))
+
+
+async def _sit(
+    record: ShardRecord,
+    config: SittingSettings,
+    started: RunStarted,
+    opened: Opened,
+    means: Means,
+    on_progress: ProgressHandler | None,
+    on_begun: Callable[[Record], None],
+    going_on: tuple[Resumed, HeldInputs] | tuple[None, None],
+) -> ShardResult:
+    shard = started.shard
+    assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
+    resumed, inputs = going_on
+    with at_work(record):
+        sitting = await ask_what_lacks(
+            record, config, opened, means, resumed, on_progress, inputs, shard=shard, on_begun=on_begun
+        )
+    return ShardResult(record, shard, sitting.n_done, sitting.stop)
+
+
+def share_of(config: Settings, started: RunStarted, at_once: int) -> Settings:
+    """The limits of one shard: its part of the cost, and of the rates that so many shards at once keep together."""
+    shard = started.shard
+    assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
+    cost, n_samples = config.max_cost_usd, started.n_items * started.repeats
+
+    def part(limit: int | None) -> int | None:
+        return None if limit is None else max(limit // at_once, 1)
+
+    shared: Settings = msgspec.structs.replace(
+        config,
+        max_cost_usd=None if cost is None else cost * shard.n_samples / n_samples,
+        requests_per_minute=part(config.requests_per_minute),
+        tokens_per_minute=part(config.tokens_per_minute),
+    )
+    return shared

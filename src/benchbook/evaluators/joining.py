@@ -1,0 +1,178 @@
+"""Joins the shards of a run into one record, and holds a joined record against its set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from benchbook.errors import RecordDamagedError, UsageError
+from benchbook.evaluators.contract import DerivedFiles
+from benchbook.evaluators.journal_files import foreign
+from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.shard_checks import (
+    ShardReport,
+    check_coverage,
+    check_of_one_run,
+    plan_of_most,
+    read_shards,
+    shards_to_read,
+)
+from benchbook.record.derived_files import Discrepancy, deriving
+from benchbook.record.folder import Record, at_work, shard_folders
+from benchbook.record.reading import SHARDS
+from benchbook.record.sets import (
+    RULES,
+    SETS,
+    RecordSet,
+    SetHead,
+    commit_set,
+    made_set,
+    missing_sets,
+    read_set,
+    set_files,
+)
+from benchbook.writing import sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The result of joining. With `findings` nothing was written, and there is no set."""
+
+    record: Record
+    findings: tuple[Discrepancy, ...]
+    set: RecordSet | None = None
+    derived: DerivedFiles | None = None
+
+
+def join(record: Record, *, incomplete: bool = False) -> Joined:
+    """Check all shards of a run, name them in a set, and derive the record's files from them.
+
+    Nothing that is there is changed, and it can be done again at any time. A run of which shards are missing or have
+    not ended is joined only as `incomplete`: its record says that it is not complete.
+
+    Raises: UsageError where there are no shards; RecordError where it can't be written; LaterRecordError.
+    """
+    paths = shard_folders(record.path)
+    if not paths:
+        raise UsageError(f"{record.path}: has {'no shards' if record.is_sharded else 'one writer'}: nothing to join")
+    sweep(record.path / SHARDS)
+    with at_work(record):
+        sets, findings = _read_sets(record)
+        reports = list(read_shards(shards_to_read(paths, sets, as_joined=False)))
+        findings += _faults(reports, incomplete=incomplete)
+        if findings:
+            return Joined(record, tuple(dict.fromkeys(findings)))
+        made = _set_of(reports)
+        with suppress(FileExistsError):  # another process has joined the same meanwhile, or what has come since
+            commit_set(record.path, made)
+        with deriving(record):
+            derived = evaluator_of(record).derive(record, record.path)
+    return Joined(record, (), made, derived)
+
+
+def _read_sets(record: Record) -> tuple[list[RecordSet], list[Discrepancy]]:
+    """All sets of a record, the oldest first, and what is wrong with their files."""
+    sets: list[RecordSet] = []
+    findings = [Discrepancy(f"{SETS}/{name}", None, "is missing") for name in missing_sets(record.path)]
+    files = set_files(record.path)
+    for path in files:
+        try:
+            sets.append(read_set(path))
+        except RecordDamagedError as error:
+            findings.append(Discrepancy(f"{SETS}/{path.name}", error.line, error.reason))
+    for path in foreign(record.path / SETS, {path.name for path in files}):
+        findings.append(Discrepancy(f"{SETS}/{path.name}", None, "does not belong to the record"))
+    return sets, findings
+
+
+def _faults(reports: Sequence[ShardReport], *, incomplete: bool) -> Iterator[Discrepancy]:
+    for one in reports:
+        yield from one.findings
+    yield from check_of_one_run(reports)
+    read = [one for one in reports if one.started is not None and one.end is not None]
+    if not read:
+        return
+    plan = plan_of_most(read)
+    ends = sorted((one.end for one in read if one.end is not None), key=lambda end: (end.first, end.shard))
+    lacking = list(check_coverage(ends, plan.n_items * plan.repeats))
+    yield from (one for one in lacking if not incomplete or not one.what.endswith("in no shard"))
+    if not incomplete:
+        for one in read:
+            if not one.has_ended:
+                what = "has not ended: the command that began it goes on with it; or join as --incomplete"
+                yield Discrepancy(one.folder, None, what)
+
+
+def _set_of(reports: Sequence[ShardReport]) -> RecordSet:
+    plan = plan_of_most(reports)
+    found = sorted(
+        ((one.end, one.place) for one in reports if one.end is not None and one.place is not None),
+        key=lambda one: one[0].first,
+    )
+    head = SetHead(
+        rules=RULES,
+        run_id=plan.run_id,
+        plan_sha256=plan.plan_sha256,
+        n_samples=plan.n_items * plan.repeats,
+        n_shards=len(found),
+    )
+    return made_set(head, [end for end, _ in found], [place for _, place in found])
+
+
+# ── a joined record ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_joined(record: Record) -> list[Discrepancy]:
+    """Hold every shard against the newest set, and the set against the shards. Raises: LaterRecordError."""
+    sets, findings = _read_sets(record)
+    if findings:
+        return findings
+    if not sets:
+        return [Discrepancy(SHARDS, None, f"were never joined; `benchbook join {record.path}`")]
+    newest, paths = sets[-1], {int(path.name): path for path in shard_folders(record.path)}
+    for end in newest.shards:
+        if end.shard not in paths:
+            findings.append(Discrepancy(f"{SHARDS}/{end.shard}", None, "is missing, and was joined"))
+    known = {str(end.shard) for end in newest.shards}
+    for path in foreign(record.path / SHARDS, known):
+        is_one = path.name.isdecimal() and (path / "journal").is_dir()
+        what = "is none of the shards that were joined; join again" if is_one else "does not belong to the record"
+        findings.append(Discrepancy(f"{SHARDS}/{path.name}", None, what))
+    there = [paths[end.shard] for end in newest.shards if end.shard in paths]
+    reports = list(read_shards(shards_to_read(there, sets, as_joined=True)))
+    for one in reports:
+        findings += one.findings
+        findings += _against_set(one, newest)
+    findings += check_of_one_run(reports)
+    findings += _against_head(reports, newest)
+    return findings
+
+
+def _against_set(one: ShardReport, newest: RecordSet) -> Iterator[Discrepancy]:
+    if one.end is None:
+        return
+    place = next(number for number, end in enumerate(newest.shards) if end.shard == one.number)
+    named = newest.shards[place]
+    if one.goes_on:
+        yield Discrepancy(one.folder, None, "goes on after the join: it has facts that no set names; join again")
+    for name in named.__struct_fields__:
+        found, wanted = getattr(one.end, name), getattr(named, name)
+        if found != wanted:
+            yield Discrepancy(one.folder, None, f"its {name} is {found}, and {wanted} was joined")
+            return
+    if one.place != newest.places[place]:
+        yield Discrepancy(f"{SETS}", None, f"names another place for the end of shard {one.number} than it has")
+
+
+def _against_head(reports: Sequence[ShardReport], newest: RecordSet) -> Iterator[Discrepancy]:
+    head: Any = newest.head
+    plan = next((one.started for one in reports if one.started is not None), None)
+    if plan is None:
+        return
+    wanted = {"run_id": plan.run_id, "plan_sha256": plan.plan_sha256, "n_samples": plan.n_items * plan.repeats}
+    for name, value in wanted.items():
+        if getattr(head, name) != value:
+            yield Discrepancy(SETS, None, f"names another {name} than the shards have")
+    yield from (one for one in check_coverage(newest.shards, head.n_samples) if not one.what.endswith("in no shard"))

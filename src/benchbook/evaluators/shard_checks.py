@@ -1,0 +1,158 @@
+"""Reads every shard of a run and holds it against itself: its files, its chain, each of its lines, its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
+from benchbook.evaluators.journal_files import check_journal_files
+from benchbook.record.checking import FactsCheck
+from benchbook.record.derived_files import Discrepancy, inside
+from benchbook.record.facts import RunStarted
+from benchbook.record.folder import ShardRecord
+from benchbook.record.reading import SHARDS, JournalLine
+from benchbook.record.sets import RecordSet, ShardEnd
+from benchbook.record.shard_ends import ShardReader
+
+
+@dataclass(frozen=True, slots=True)
+class ShardReport:
+    """One shard as it was found. `started`, `end` and `place` are None where it can't be read to its end."""
+
+    number: int
+    findings: tuple[Discrepancy, ...]
+    started: RunStarted | None = None
+    end: ShardEnd | None = None
+    place: tuple[int, int] | None = None
+    has_ended: bool = False
+    goes_on: bool = False  # there are facts after the one where it was joined
+
+    @property
+    def folder(self) -> str:
+        return f"{SHARDS}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardToRead:
+    """A shard to be read: where it was joined, if it was, and what earlier sets say of its chain."""
+
+    path: Path
+    joined: ShardEnd | None = None
+    earlier: tuple[ShardEnd, ...] = ()
+
+
+def shards_to_read(paths: Iterable[Path], sets: Sequence[RecordSet], *, as_joined: bool) -> list[ShardToRead]:
+    """The shards in these folders. `sets` are those of the record, the oldest first; `as_joined`: up to the newest."""
+    ends = [{one.shard: one for one in found.shards} for found in sets]
+    found: list[ShardToRead] = []
+    for path in paths:
+        number = int(path.name)
+        earlier = tuple(dict.fromkeys(one[number] for one in ends if number in one))
+        found.append(ShardToRead(path, ends[-1].get(number) if as_joined and ends else None, earlier))
+    return found
+
+
+def read_shards(asked: Sequence[ShardToRead]) -> Iterator[ShardReport]:
+    """Read shards, each by itself. Raises: LaterRecordError."""
+    yield from map(read_shard, asked)
+
+
+def read_shard(asked: ShardToRead) -> ShardReport:
+    """Read one shard. Raises: LaterRecordError."""
+    record, number = ShardRecord(asked.path), int(asked.path.name)
+    before, earlier = f"{SHARDS}/{number}/", _EarlierEnds(asked.earlier)
+    facts, reader = FactsCheck(record.journal), ShardReader(record.journal, number)
+
+    def look_at(line: JournalLine) -> None:
+        facts.look_at(line)
+        earlier.look_at(line)
+
+    findings = check_journal_files(record, "the same command goes on with the shard, and mends it")
+    try:
+        reader.read(asked.joined, look_at)
+    except RecordDamagedError as error:
+        file = Path(error.path)
+        where = file.relative_to(record.path).as_posix() if file.is_relative_to(record.path) else file.name
+        findings.append(Discrepancy(where, error.line, error.reason))
+        return ShardReport(number, _named(before, findings))
+    except LaterRecordError:
+        raise
+    except (BenchbookError, OSError) as error:
+        findings.append(Discrepancy("journal", None, inside(record, str(error))))
+        return ShardReport(number, _named(before, findings))
+    findings += facts.findings
+    findings += [Discrepancy("journal", None, what) for what in earlier.lacking()]
+    if reader.shard.number != number:
+        findings.append(Discrepancy("journal/000001.jsonl", 1, f"is of shard {reader.shard.number}"))
+    return ShardReport(
+        number, _named(before, findings), reader.started, reader.end(), reader.place, reader.has_ended, reader.goes_on
+    )
+
+
+class _EarlierEnds:
+    """Facts that earlier sets name: a shard only grows, so that each is still there."""
+
+    def __init__(self, ends: Iterable[ShardEnd]) -> None:
+        self._wanted = {(one.n_facts - 1, one.sha256) for one in ends}
+        self._seqs = {seq for seq, _ in self._wanted}
+
+    def look_at(self, line: JournalLine) -> None:
+        if line.fact.seq in self._seqs:
+            self._wanted.discard((line.fact.seq, line.sha256))
+
+    def lacking(self) -> Iterator[str]:
+        for seq, sha256 in sorted(self._wanted):
+            yield f"does not have the fact {seq} with the hash {sha256[:12]}…, where it was joined"
+
+
+def _named(before: str, findings: Iterable[Discrepancy]) -> tuple[Discrepancy, ...]:
+    return tuple(Discrepancy(before + one.file, one.line, one.what) for one in findings)
+
+
+# ── shards, side by side ─────────────────────────────────────────────────────────────────────────────────────
+
+_OF_ONE_RUN = ("run_id", "spec", "spec_sha256", "plan_sha256", "n_items", "repeats", "inputs")
+
+
+def check_of_one_run(reports: Sequence[ShardReport]) -> Iterator[Discrepancy]:
+    """Check that all shards are of one plan: that of most of them."""
+    read = [one for one in reports if one.started is not None]
+    if not read:
+        return
+    plan = plan_of_most(reports)
+    for one in read:
+        for name in _OF_ONE_RUN:
+            if getattr(one.started, name) != getattr(plan, name):
+                what = f"is of another run than the other shards: its {name} is not theirs"
+                yield Discrepancy(f"{one.folder}/journal/000001.jsonl", 1, what)
+                break
+
+
+def plan_of_most(reports: Sequence[ShardReport]) -> RunStarted:
+    """The first fact of the first shard of those that are most alike."""
+    known: dict[str, list[RunStarted]] = {}
+    for one in reports:
+        if one.started is not None:
+            known.setdefault(one.started.plan_sha256, []).append(one.started)
+    return max(known.values(), key=len)[0]
+
+
+def check_coverage(ends: Sequence[ShardEnd], n_samples: int) -> Iterator[Discrepancy]:
+    """Check that every sample is in one shard. Shards are in the order of their samples."""
+    following, before = 0, None
+    for one in ends:
+        if one.first > following:
+            yield Discrepancy(SHARDS, None, f"{_samples(following, one.first)} are in no shard")
+        elif before is not None and one.first < following:
+            shared = _samples(one.first, min(one.end, following))
+            yield Discrepancy(f"{SHARDS}/{one.shard}", None, f"{shared} are in shard {before.shard}, too")
+        if one.end > following:
+            following, before = one.end, one
+    if following < n_samples:
+        yield Discrepancy(SHARDS, None, f"{_samples(following, n_samples)} are in no shard")
+
+
+def _samples(first: int, end: int) -> str:
+    return f"samples {first} to {end - 1}"

@@ -1,0 +1,132 @@
+"""Reads one shard to its end, as far as it is joined: the hash of its chain, and the root over its samples.
+
+A sample's leaf is made of the hashes of its lines, so that one sample can be shown to be in the record without any
+other (`proofs`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.facts import Failure, Reply, RunEnded, RunStarted, Shard
+from benchbook.record.merkle import HASH_BYTES, leaf_hash, root_of
+from benchbook.record.reading import JournalLine, place_in, read_chain
+from benchbook.record.sets import ShardEnd
+from benchbook.record.state import samples_of
+
+_ORDER_BITS = 32  # of a line's number among those about samples, below its sample's
+
+
+def sample_leaf(sample: int, lines: list[bytes]) -> bytes:
+    """The leaf of a sample: its number in eight bytes, and the hashes of the lines about it, in their order."""
+    return leaf_hash(sample.to_bytes(8, "big") + b"".join(lines))
+
+
+class SampleLines:
+    """The hashes of the lines about each sample of a shard: forty bytes a line."""
+
+    def __init__(self) -> None:
+        self._places = array("Q")
+        self._hashes = bytearray()
+
+    def add(self, line: JournalLine) -> None:
+        """Add a line, which may be about none, or about several samples."""
+        order = len(self._hashes) // HASH_BYTES
+        for sample in samples_of(line):
+            self._places.append(sample << _ORDER_BITS | order)
+            self._hashes += b"" if len(self._hashes) // HASH_BYTES > order else bytes.fromhex(line.sha256)
+
+    def by_sample(self, first: int, end: int) -> Iterator[tuple[int, list[bytes]]]:
+        """`(sample, the hashes of its lines)` for every sample of a range, also for those without a line."""
+        places = iter(sorted(self._places))
+        place = next(places, None)
+        for sample in range(first, end):
+            lines: list[bytes] = []
+            while place is not None and place >> _ORDER_BITS == sample:
+                at = (place & ((1 << _ORDER_BITS) - 1)) * HASH_BYTES
+                lines.append(bytes(self._hashes[at : at + HASH_BYTES]))
+                place = next(places, None)
+            yield sample, lines
+
+
+class ShardReader:
+    """One shard's journal, read line by line: what it begins with, its end, and whether all of it was asked.
+
+    Raises, while it reads: RecordDamagedError, also for a sample of another shard; RecordError where it is no shard's.
+    """
+
+    def __init__(self, journal: Path, number: int) -> None:
+        self.journal = journal
+        self.number = number
+        self.lines = SampleLines()
+        self.has_ended = False
+        self.goes_on = False  # there are facts after the one where it was joined
+        self._started: RunStarted | None = None
+        self._last: JournalLine | None = None
+        self._n_sample_facts = 0
+
+    def read(
+        self, joined: ShardEnd | None = None, look_at: Callable[[JournalLine], None] = lambda _: None
+    ) -> ShardReader:
+        """Read it, its chain checked, up to where it was `joined`, else to its end. `look_at` gets each line."""
+        for line in read_chain(self.journal, None):
+            if joined is not None and line.fact.seq == joined.n_facts:
+                self.goes_on = True
+                break
+            self._add(line)
+            look_at(line)
+        if self._last is None:
+            raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
+        return self
+
+    def _add(self, line: JournalLine) -> None:
+        if self._started is None:
+            if not isinstance(line.fact, RunStarted) or line.fact.shard is None:
+                raise RecordError(f"{self.journal.parent}: its journal does not begin as a shard's")
+            self._started = line.fact
+        shard = self.shard
+        for sample in samples_of(line):
+            if not shard.first <= sample < shard.end:
+                what = f"sample {sample} is none of this shard's, which are {shard.first} to {shard.end - 1}"
+                raise RecordDamagedError(place_in(self.journal, line.segment), line.number, what)
+        self.lines.add(line)
+        self._n_sample_facts += isinstance(line.fact, Reply | Failure)
+        self.has_ended = self.has_ended or isinstance(line.fact, RunEnded)
+        self._last = line
+
+    @property
+    def started(self) -> RunStarted:
+        assert self._started is not None  # noqa: S101 - it was read
+        return self._started
+
+    @property
+    def shard(self) -> Shard:
+        found = self.started.shard
+        assert found is not None  # noqa: S101 - else `read` has raised
+        return found
+
+    def leaves(self) -> Iterator[bytes]:
+        """The leaf of each of its samples, in plan order."""
+        return (sample_leaf(*one) for one in self.lines.by_sample(self.shard.first, self.shard.end))
+
+    def end(self) -> ShardEnd:
+        """Its end, as a set names it."""
+        assert self._last is not None  # noqa: S101 - it was read
+        return ShardEnd(
+            shard=self.number,
+            first=self.shard.first,
+            end=self.shard.end,
+            n_facts=self._last.fact.seq + 1,
+            n_sample_facts=self._n_sample_facts,
+            sha256=self._last.sha256,
+            samples_sha256=root_of(self.leaves()).hex(),
+        )
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where that is, as in `RecordSet.places`."""
+        assert self._last is not None  # noqa: S101 - it was read
+        return self._last.segment, self._last.offset + len(self._last.raw) + 1
