@@ -41,6 +41,10 @@ unicode_json = _encoder.encode
 """The canonical bytes of a value without lone surrogates. Raises: UnicodeEncodeError where one is in it."""
 
 
+canonical_lines = _encoder.encode_lines
+"""The canonical bytes of values without lone surrogates, a line each. Raises: UnicodeEncodeError."""
+
+
 def storable_json(value: Any) -> bytes:
     """The canonical bytes of a value, each text in it `storable`."""
     try:

@@ -14,7 +14,7 @@ from benchbook.errors import RecordDamagedError
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import Sealed, fact_decoder
 from benchbook.record.folder import Record, is_left_behind
-from benchbook.record.reading import read_segment, segment_files, segment_number
+from benchbook.record.reading import first_line, read_segment, segment_files, segment_number
 
 
 def left_behind(record: Record) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _check_seals(record: Record, files: set[Path]) -> list[Discrepancy]:
 def _seal_in(segment: Path) -> Sealed | None:
     """The seal in a segment's first line; None where that can't be read, which is reported with its line."""
     try:
-        fact = decode_json(read_segment(segment).partition(b"\n")[0], fact_decoder)
+        fact = decode_json(first_line(segment).removesuffix(b"\n"), fact_decoder)
     except (RecordDamagedError, msgspec.DecodeError):
         return None
     return fact if isinstance(fact, Sealed) else None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
 from benchbook.evaluators.journal_files import check_journal_files
+from benchbook.record.blocks import CallLines
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
 from benchbook.record.facts import RunStarted
@@ -62,16 +63,12 @@ def read_shards(asked: Sequence[ShardToRead]) -> Iterator[ShardReport]:
 def read_shard(asked: ShardToRead) -> ShardReport:
     """Read one shard. Raises: LaterRecordError."""
     record, number = ShardRecord(asked.path), int(asked.path.name)
-    before, earlier = f"{SHARDS}/{number}/", _EarlierEnds(asked.earlier)
-    facts, reader = FactsCheck(record.journal), ShardReader(record.journal, number)
-
-    def look_at(line: JournalLine) -> None:
-        facts.look_at(line)
-        earlier.look_at(line)
+    before, facts = f"{SHARDS}/{number}/", _ShardLines(record.journal, asked.earlier)
+    reader = ShardReader(record.journal, number)
 
     findings = check_journal_files(record, "the same command goes on with the shard, and mends it")
     try:
-        reader.read(asked.joined, look_at)
+        reader.read(asked.joined, facts)
     except RecordDamagedError as error:
         file = Path(error.path)
         where = file.relative_to(record.path).as_posix() if file.is_relative_to(record.path) else file.name
@@ -83,7 +80,7 @@ def read_shard(asked: ShardToRead) -> ShardReport:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
         return ShardReport(number, _named(before, findings))
     findings += facts.findings
-    findings += [Discrepancy("journal", None, what) for what in earlier.lacking()]
+    findings += [Discrepancy("journal", None, what) for what in facts.lacking()]
     if reader.shard.number != number:
         findings.append(Discrepancy("journal/000001.jsonl", 1, f"is of shard {reader.shard.number}"))
     return ShardReport(
@@ -91,16 +88,25 @@ def read_shard(asked: ShardToRead) -> ShardReport:
     )
 
 
-class _EarlierEnds:
-    """Facts that earlier sets name: a shard only grows, so that each is still there."""
+class _ShardLines(FactsCheck):
+    """Looks for the facts that earlier sets name, too: a shard only grows, so that each is still there."""
 
-    def __init__(self, ends: Iterable[ShardEnd]) -> None:
+    def __init__(self, journal: Path, ends: Iterable[ShardEnd]) -> None:
+        super().__init__(journal)
         self._wanted = {(one.n_facts - 1, one.sha256) for one in ends}
-        self._seqs = {seq for seq, _ in self._wanted}
 
     def look_at(self, line: JournalLine) -> None:
-        if line.fact.seq in self._seqs:
-            self._wanted.discard((line.fact.seq, line.sha256))
+        super().look_at(line)
+        self._wanted.discard((line.fact.seq, line.sha256))
+
+    def look_at_calls(self, block: CallLines) -> None:
+        super().look_at_calls(block)
+        first = block.facts[0].seq
+        self._wanted = {
+            (seq, sha256)
+            for seq, sha256 in self._wanted
+            if not 0 <= seq - first < len(block.hashes) or block.hashes[seq - first] != sha256
+        }
 
     def lacking(self) -> Iterator[str]:
         for seq, sha256 in sorted(self._wanted):

@@ -64,8 +64,9 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
     findings = check_joined(record) if record.is_sharded else check_journal_files(record)
     state, facts = None, FactsCheck(record.journal)
     try:
-        look_at = (lambda _: None) if record.is_sharded else facts.look_at  # each shard's lines were looked at before
-        state = read_state(record.journal, telling(on_progress, look_at, partial(_n_facts, record)))
+        # Each line of a shard was looked at before.
+        looker = None if record.is_sharded else telling(on_progress, facts, partial(_n_facts, record))
+        state = read_state(record.journal, looker)
     except RecordDamagedError as error:
         findings.append(Discrepancy(place_inside(record, error.path), error.line, error.reason))
     except LaterRecordError:

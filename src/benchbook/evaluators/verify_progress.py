@@ -5,30 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from benchbook.record.blocks import CallLines
 from benchbook.record.reading import JournalLine
-from benchbook.record.state import JournalState
+from benchbook.record.state import JournalState, LineLooker
 
 VerifyStep = Literal["facts", "samples"]
 VerifyHandler = Callable[[VerifyStep, int, int | None], None]  # takes how many are done, of how many, where it is known
-_LineHandler = Callable[[JournalLine], None]
 _EVERY = 512
 
 
-def telling(
-    on_progress: VerifyHandler | None, look_at: _LineHandler, count_facts: Callable[[], int | None]
-) -> _LineHandler:
-    """`look_at`, which reports now and then how many lines it was called with."""
-    if on_progress is None:
-        return look_at
-    n_facts = count_facts()
-    on_progress("facts", 0, n_facts)
+class _Telling:
+    """Shows lines to another, and reports now and then how many."""
 
-    def look(line: JournalLine) -> None:
-        if (line.fact.seq + 1) % _EVERY == 0:
-            on_progress("facts", line.fact.seq + 1, n_facts)
-        look_at(line)
+    def __init__(self, on_progress: VerifyHandler, looker: LineLooker, n_facts: int | None) -> None:
+        self._on_progress = on_progress
+        self._looker = looker
+        self._n_facts = n_facts
+        self._told = 0
+        on_progress("facts", 0, n_facts)
 
-    return look
+    def look_at(self, line: JournalLine) -> None:
+        self._tell(line.fact.seq + 1)
+        self._looker.look_at(line)
+
+    def look_at_calls(self, block: CallLines) -> None:
+        self._tell(block.facts[-1].seq + 1)
+        self._looker.look_at_calls(block)
+
+    def _tell(self, n: int) -> None:
+        if n >= self._told + _EVERY:
+            self._told = n - n % _EVERY
+            self._on_progress("facts", self._told, self._n_facts)
+
+
+def telling(on_progress: VerifyHandler | None, looker: LineLooker, count_facts: Callable[[], int | None]) -> LineLooker:
+    """`looker`, which reports now and then how many lines it was shown."""
+    return looker if on_progress is None else _Telling(on_progress, looker, count_facts())
 
 
 def tell_samples(on_progress: VerifyHandler | None, state: JournalState) -> None:

@@ -15,7 +15,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from benchbook.canonical import canonical_json
+from benchbook.canonical import canonical_json, canonical_lines
+from benchbook.record.blocks import CallLines
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import (
     Fact,
@@ -42,6 +43,7 @@ _COUNTS_OF_REPLY = (
     "output_tokens", "output_tokens_reported", "reasoning_characters", "judge",
 )  # fmt: skip
 _COUNTS_OF_FAILURE = ("latency_ms", "queue_ms", "retry_ms", "judge")
+_at_of, _attempt_of, _judge_of = attrgetter("at"), attrgetter("attempt"), attrgetter("judge")
 _counts_of_reply = attrgetter(*_COUNTS_OF_REPLY)
 _counts_of_failure = attrgetter(*_COUNTS_OF_FAILURE)
 
@@ -72,6 +74,33 @@ class FactsCheck:
         elif isinstance(fact, RunEnded):
             self._has_ended = True
         self._before, self._segment = fact, line.segment
+
+    def look_at_calls(self, block: CallLines) -> None:
+        """The same for answers that follow each other; of one by one where anything about them is not plain."""
+        self.look_at(block.line(0))
+        if self._has_ended or not self._are_plain(block):
+            for place in range(1, len(block.facts)):
+                self.look_at(block.line(place))
+        self._before, self._segment = block.facts[-1], block.segment
+
+    def _are_plain(self, block: CallLines) -> bool:
+        """True if nothing is wrong with any of these lines."""
+        data, facts = block.data, block.facts
+        # In canonical JSON this stands for a number below zero; in a text the quotation mark would be escaped, and its
+        # line is looked at by itself for nothing.
+        if b'":-' in data or min(map(_attempt_of, facts)) < 1 or any(map(_judge_of, facts)):
+            return False
+        if any(not _is_status(fact.status) for fact in facts if type(fact) is Failure):
+            return False
+        times = list(map(_at_of, facts))
+        if not _MILLISECONDS.issuperset({at[20:] for at in times}):
+            return False
+        if not all(self._is_time(f"{second}000Z") for second in {at[:20] for at in times}):
+            return False
+        try:
+            return canonical_lines(facts) == data
+        except UnicodeEncodeError:  # a lone surrogate
+            return False
 
     def _note(self, line: JournalLine, faults: Iterator[str]) -> None:
         where = f"journal/{line.segment:06d}.jsonl"

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from benchbook.errors import NotJoinedError, RecordDamagedError
+from benchbook.record.blocks import CallLines, read_blocks, up_to
 from benchbook.record.facts import (
     Failure,
     Interrupted,
@@ -24,10 +25,8 @@ from benchbook.record.facts import (
     RunEnded,
     RunStarted,
 )
-from benchbook.record.reading import JournalLine, read_chain, segment_files
+from benchbook.record.reading import JournalLine, segment_files
 from benchbook.record.sets import RecordSet, ShardEnd, newest_set
-
-_ABOUT_SAMPLES = (Reply, Failure, Outcomes, LogOutcomes)
 
 
 @dataclass(slots=True)
@@ -76,6 +75,14 @@ class JoinedJournals:
             yield self.segments[part.before + n_segments - 1], n_bytes
 
     def lines(self) -> Iterator[JournalLine]:
+        """Every line by itself, as `blocks` gives them."""
+        for found in self.blocks():
+            if isinstance(found, CallLines):
+                yield from found.lines()
+            else:
+                yield found
+
+    def blocks(self) -> Iterator[JournalLine | CallLines]:
         """Every line, with the chain of each shard checked up to where it was joined. Facts have the numbers of their
         shard's journal; in the record they are numbered by their samples (`FactIndex.in_plan_order`).
 
@@ -84,29 +91,20 @@ class JoinedJournals:
         ended: list[RunEnded] = []
         last_at = ""
         for place, part in enumerate(self._parts):
-            last: JournalLine | None = None
-            for line in self._lines_of(part):
-                last, fact = line, line.fact
+            for found in _blocks_of(part):
+                if isinstance(found, CallLines):
+                    last_at = max(last_at, found.facts[-1].at)
+                    yield found
+                    continue
+                fact = found.fact
+                last_at = max(last_at, fact.at)
                 if isinstance(fact, RunStarted) and place == 0:
-                    whole = msgspec.structs.replace(fact, shard=None)
-                    yield msgspec.structs.replace(line, fact=whole)
-                elif isinstance(fact, _ABOUT_SAMPLES):
-                    yield line
+                    yield msgspec.structs.replace(found, fact=msgspec.structs.replace(fact, shard=None))
+                elif isinstance(fact, Reply | Failure | Outcomes | LogOutcomes):
+                    yield found
                 elif isinstance(fact, RunEnded):
                     ended.append(fact)
-            assert last is not None  # noqa: S101 - else it does not have what was joined
-            last_at = max(last_at, last.fact.at)
         yield self._last_line(ended, last_at)
-
-    def _lines_of(self, part: _Part) -> Iterator[JournalLine]:
-        n_read, sha256 = 0, ""
-        for line in read_chain(part.journal, None):
-            n_read, sha256 = line.fact.seq + 1, line.sha256
-            yield msgspec.structs.replace(line, segment=line.segment + part.before)
-            if n_read == part.end.n_facts:
-                break
-        if n_read < part.end.n_facts or sha256 != part.end.sha256:
-            raise RecordDamagedError(part.journal, None, "does not have the facts that were joined")
 
     def _last_line(self, ended: list[RunEnded], at: str) -> JournalLine:
         """How the run ended: all of it, where each of its shards did; or not, since some are lacking or go on."""
@@ -121,3 +119,18 @@ class JoinedJournals:
             fact = Interrupted(seq=seq, at=at, reason=what)
         last = self._parts[-1]
         return JournalLine(last.before + last.n_segments, 0, 0, self.set.root, fact, b"")
+
+
+def _blocks_of(part: _Part) -> Iterator[JournalLine | CallLines]:
+    """A shard's lines up to where it was joined, in segments that are counted through all shards."""
+    n_facts, sha256 = 0, ""
+    for found in up_to(read_blocks(part.journal), part.end.n_facts):
+        n_facts, sha256 = _end_of(found)
+        yield msgspec.structs.replace(found, segment=found.segment + part.before)
+    if n_facts < part.end.n_facts or sha256 != part.end.sha256:
+        raise RecordDamagedError(part.journal, None, "does not have the facts that were joined")
+
+
+def _end_of(found: JournalLine | CallLines) -> tuple[int, str]:
+    fact = found.facts[-1] if isinstance(found, CallLines) else found.fact
+    return fact.seq + 1, found.sha256

@@ -13,6 +13,7 @@ import msgspec
 
 from benchbook.canonical import canonical_json, decode_json, ready
 from benchbook.errors import InputError, RecordDamagedError, UsageError
+from benchbook.record.blocks import CallLines
 from benchbook.record.folder import Record
 from benchbook.record.merkle import HASH_BYTES, path_of, root_by_path
 from benchbook.record.reading import SHARDS, JournalLine, is_sha256
@@ -59,16 +60,11 @@ def prove(record: Record, sample: int) -> Proved:
     if place is None:
         raise UsageError(f"{record.path}: sample {sample} is in no shard; samples are numbered from 0")
     end = found.shards[place]
-    raws: list[bytes] = []
-
-    def look_at(line: JournalLine) -> None:
-        if sample in samples_of(line):
-            raws.append(line.raw + b"\n")
-
-    reader = ShardReader(record.path / SHARDS / str(end.shard) / "journal", end.shard).read(end, look_at)
+    about = _LinesAbout(sample)
+    reader = ShardReader(record.path / SHARDS / str(end.shard) / "journal", end.shard).read(end, about)
     if reader.end() != end:
         raise RecordDamagedError(reader.journal, None, "is not what was joined")
-    hashes = [hashlib.sha256(raw[:-1]).digest() for raw in raws]
+    hashes = [hashlib.sha256(raw[:-1]).digest() for raw in about.raws]
     proof = SampleProof(
         rules=RULES,
         head=found.head,
@@ -80,7 +76,24 @@ def prove(record: Record, sample: int) -> Proved:
         place=place,
         shard_path=_packed(found.path_of_shard(place)),
     )
-    return Proved(proof, b"".join(raws))
+    return Proved(proof, b"".join(about.raws))
+
+
+class _LinesAbout:
+    """Keeps the lines about one sample, of those that it is shown."""
+
+    def __init__(self, sample: int) -> None:
+        self._sample = sample
+        self.raws: list[bytes] = []
+
+    def look_at(self, line: JournalLine) -> None:
+        if self._sample in samples_of(line):
+            self.raws.append(line.raw + b"\n")
+
+    def look_at_calls(self, block: CallLines) -> None:
+        for place, fact in enumerate(block.facts):
+            if fact.sample == self._sample:
+                self.look_at(block.line(place))
 
 
 def proof_bytes(proof: SampleProof) -> bytes:

@@ -9,6 +9,8 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from itertools import chain
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ from benchbook.record.format import refuse_later
 from benchbook.record.packing import PackingError, unpacked, unpacked_size, unpacker
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from benchbook.record.joined import JoinedJournals
 
 SHARDS = "shards"  # the folder of a run's shards; where there is one, it stands in the place of a journal
@@ -159,7 +163,7 @@ def read_segment(path: Path) -> bytes:
         raise RecordDamagedError(path, None, f"does not decompress ({error})") from None
 
 
-def _read_or_sealed(path: Path) -> bytes:
+def read_segment_there(path: Path) -> bytes:
     """A segment's lines, even if its writer has sealed it since it was found: the same lines, in another file."""
     try:
         return read_segment(path)
@@ -210,7 +214,7 @@ def read_chain(journal: Path, since: JournalLine | None) -> Iterator[JournalLine
     before: tuple[Path, int] | None = None
     segments = segment_files(journal)
     for path in segments if since is None else segments[since.segment - 1 :]:
-        data = _read_or_sealed(path)
+        data = read_segment_there(path)
         offset, number = 0, 0
         if since is not None and before is None:
             offset, number = _after(since, path, data), since.number
@@ -281,14 +285,23 @@ class SegmentCache:
         self._kept: OrderedDict[int, bytes] = OrderedDict()
 
     def line(self, segment: int, offset: int) -> bytes:
+        data = self.segment(segment)
+        return data[offset : data.find(b"\n", offset)]
+
+    def segment(self, segment: int) -> bytes:
+        """All of a segment's lines."""
         data = self._kept.get(segment)
         if data is None:
-            data = self._kept[segment] = _read_or_sealed(self._paths[segment])
+            data = self._kept[segment] = read_segment_there(self._paths[segment])
             if len(self._kept) > _KEPT_SEGMENTS:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(segment)
-        return data[offset : data.find(b"\n", offset)]
+        return data
+
+
+_PLACES_AT_ONCE = 8_192  # facts that are decoded at once, of whole samples
+_BYTES_AT_ONCE = 12 << 20  # of the journal, at which they are fewer
 
 
 class FactIndex:
@@ -297,6 +310,8 @@ class FactIndex:
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._places = array("Q")
+        self._is_sorted = False
+        self._cache: SegmentCache | None = None
         self.in_plan_order = False  # facts are numbered as they come out, from 1, and not as their journals do
         self.on_sample: Callable[[int], None] | None = None  # called with each sample that is gone through
 
@@ -305,37 +320,110 @@ class FactIndex:
         if isinstance(fact, Reply | Failure):
             place = line.segment << _OFFSET_BITS | line.offset
             self._places.append(fact.sample << (_OFFSET_BITS + _SEGMENT_BITS) | place)
+            self._is_sorted = False
+
+    def add_all(self, segment: int, samples: np.ndarray, starts: list[int]) -> None:
+        """Add facts of one segment: the sample of each, and its place there."""
+        import numpy as np
+
+        places = samples.astype(np.uint64) << np.uint64(_OFFSET_BITS + _SEGMENT_BITS)
+        places |= np.array(starts, np.uint64) | np.uint64(segment << _OFFSET_BITS)
+        self._places.frombytes(places.tobytes())
+        self._is_sorted = False
 
     def by_sample(self) -> Iterator[tuple[int, list[Reply | Failure]]]:
         """`(sample, its facts in journal order)`, in plan order; samples without facts are left out."""
+        for first, end in self.ranges():
+            for sample, facts in self.between(first, end):
+                if self.on_sample is not None:
+                    self.on_sample(sample)
+                yield sample, facts
+
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Ranges of samples, from one to before the other, in plan order: with all facts in them, and each with few
+        enough to be held at once."""
+        places = self._sorted()
+        start, n = 0, len(places)
+        usual = self._n_bytes(places) // max(n, 1)  # of a line
+        while start < n:
+            size = _PLACES_AT_ONCE
+            # Those that chance has scattered lie between all others, and are as long as these.
+            while size > 1 and min(self._n_bytes(places[start : start + size]), 4 * usual * size) > _BYTES_AT_ONCE:
+                size //= 2
+            first, last = self._sample(places[start]), self._sample(places[min(start + size, n) - 1])
+            end = last if start + size < n and last > first else last + 1  # the last may have more facts
+            yield first, end
+            start = self._start_of(end)
+
+    def between(self, first: int, end: int) -> list[tuple[int, list[Reply | Failure]]]:
+        """The same of the samples from `first` to before `end` alone."""
+        import numpy as np
+
+        places = self._sorted()[self._start_of(first) : self._start_of(end)]
+        found: dict[int, list[Reply | Failure]] = {}
+        samples = places >> np.uint64(_OFFSET_BITS + _SEGMENT_BITS)
+        for sample in samples.tolist():
+            found[sample] = []
+        segments = (places >> np.uint64(_OFFSET_BITS)) & np.uint64(_MAX_SEGMENTS - 1)
+        for segment in np.unique(segments).tolist():
+            offsets = places[segments == segment] & np.uint64(MAX_SEGMENT_BYTES - 1)
+            for fact in self._facts(segment, np.sort(offsets).tolist()):
+                if isinstance(fact, Reply | Failure) and fact.sample in found:
+                    found[fact.sample].append(fact)
+        if self.in_plan_order:
+            for number, fact in enumerate(chain.from_iterable(found.values()), start=self._start_of(first) + 1):
+                fact.seq = number
+        return list(found.items())
+
+    def count(self, first: int, end: int) -> int:
+        """How many samples from `first` to before `end` have facts."""
+        import numpy as np
+
+        places = self._sorted()[self._start_of(first) : self._start_of(end)]
+        samples = places >> np.uint64(_OFFSET_BITS + _SEGMENT_BITS)
+        return int(np.count_nonzero(np.diff(samples))) + 1 if len(samples) else 0
+
+    def _facts(self, segment: int, offsets: list[int]) -> list[Fact]:
+        """The facts at some places of a segment; where they stand close together, with those between."""
+        if self._cache is None:
+            self._cache = SegmentCache(self._journal)
+        data = self._cache.segment(segment)
+        start, end = offsets[0], data.find(b"\n", offsets[-1]) + 1
+        if 2 * len(offsets) >= data.count(b"\n", start, end):
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a lone surrogate, mostly
+                facts: list[Fact] = fact_decoder.decode_lines(data[start:end])
+                return facts
+        return [decode_json(data[offset : data.find(b"\n", offset)], fact_decoder) for offset in offsets]
+
+    def _sorted(self) -> np.ndarray:
         import numpy as np
 
         places = np.frombuffer(self._places, dtype=np.uint64)
-        places.sort()
-        cache = SegmentCache(self._journal)
-        sample, facts, number = -1, list[Reply | Failure](), 0
-        offset_mask, segment_mask = MAX_SEGMENT_BYTES - 1, _MAX_SEGMENTS - 1
-        for place in self._places:
-            owner = place >> (_OFFSET_BITS + _SEGMENT_BITS)
-            if owner != sample:
-                if facts:
-                    yield sample, facts
-                sample, facts = owner, []
-                if self.on_sample is not None:
-                    self.on_sample(sample)
-            fact = decode_json(cache.line(place >> _OFFSET_BITS & segment_mask, place & offset_mask), fact_decoder)
-            if self.in_plan_order:
-                number += 1
-                fact.seq = number
-            facts.append(fact)
-        if facts:
-            yield sample, facts
+        if not self._is_sorted:
+            places.sort()
+            self._is_sorted = True
+        return places
+
+    def _start_of(self, sample: int) -> int:
+        return bisect_left(self._places, sample << (_OFFSET_BITS + _SEGMENT_BITS))
+
+    @staticmethod
+    def _sample(place: np.uint64) -> int:
+        return int(place) >> (_OFFSET_BITS + _SEGMENT_BITS)
+
+    @staticmethod
+    def _n_bytes(places: np.ndarray) -> int:
+        """The bytes of a journal from the first to the last of some facts."""
+        import numpy as np
+
+        in_journal = places & np.uint64((1 << (_OFFSET_BITS + _SEGMENT_BITS)) - 1)
+        return int(in_journal.max() - in_journal.min()) if len(places) else 0
 
     def place_of(self, number: int) -> tuple[int, int]:
         """The segment and the line, from 1, of a fact that is numbered in plan order."""
-        place = sorted(self._places)[number - 1]
+        place = int(self._sorted()[number - 1])
         segment, offset = place >> _OFFSET_BITS & (_MAX_SEGMENTS - 1), place & (MAX_SEGMENT_BYTES - 1)
-        return segment, _read_or_sealed(segment_files(self._journal)[segment - 1]).count(b"\n", 0, offset) + 1
+        return segment, SegmentCache(self._journal).segment(segment).count(b"\n", 0, offset) + 1
 
 
 class OutcomeIndex:

@@ -7,16 +7,18 @@ other (`proofs`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.blocks import CallLines, read_blocks, up_to
 from benchbook.record.facts import Failure, Reply, RunEnded, RunStarted, Shard
 from benchbook.record.merkle import HASH_BYTES, leaf_hash, root_of
-from benchbook.record.reading import JournalLine, place_in, read_chain
+from benchbook.record.reading import JournalLine, place_in
 from benchbook.record.sets import ShardEnd
-from benchbook.record.state import samples_of
+from benchbook.record.state import LineLooker, samples_of
 
+_MOST_FACTS = 1 << 62
 _ORDER_BITS = 32  # of a line's number among those about samples, below its sample's
 
 
@@ -30,14 +32,23 @@ class SampleLines:
 
     def __init__(self) -> None:
         self._places = array("Q")
+        self._n_before = 0
         self._hashes = bytearray()
 
     def add(self, line: JournalLine) -> None:
         """Add a line, which may be about none, or about several samples."""
+        order, samples = len(self._hashes) // HASH_BYTES, samples_of(line)
+        self._places.extend(sample << _ORDER_BITS | order for sample in samples)
+        if len(self._places) > self._n_before:
+            self._hashes += bytes.fromhex(line.sha256)
+        self._n_before = len(self._places)
+
+    def add_calls(self, block: CallLines) -> None:
+        """Add lines about a sample each."""
         order = len(self._hashes) // HASH_BYTES
-        for sample in samples_of(line):
-            self._places.append(sample << _ORDER_BITS | order)
-            self._hashes += b"" if len(self._hashes) // HASH_BYTES > order else bytes.fromhex(line.sha256)
+        self._places.extend(fact.sample << _ORDER_BITS | number for number, fact in enumerate(block.facts, start=order))
+        self._hashes += bytes.fromhex("".join(block.hashes))
+        self._n_before = len(self._places)
 
     def by_sample(self, first: int, end: int) -> Iterator[tuple[int, list[bytes]]]:
         """`(sample, the hashes of its lines)` for every sample of a range, also for those without a line."""
@@ -68,19 +79,36 @@ class ShardReader:
         self._last: JournalLine | None = None
         self._n_sample_facts = 0
 
-    def read(
-        self, joined: ShardEnd | None = None, look_at: Callable[[JournalLine], None] = lambda _: None
-    ) -> ShardReader:
-        """Read it, its chain checked, up to where it was `joined`, else to its end. `look_at` gets each line."""
-        for line in read_chain(self.journal, None):
-            if joined is not None and line.fact.seq == joined.n_facts:
-                self.goes_on = True
-                break
-            self._add(line)
-            look_at(line)
+    def read(self, joined: ShardEnd | None = None, looker: LineLooker | None = None) -> ShardReader:
+        """Read it, its chain checked, up to where it was `joined`, else to its end. `looker` is shown each line."""
+        n_facts = _MOST_FACTS if joined is None else joined.n_facts
+        for found in up_to(self._pieces(n_facts), n_facts):
+            if isinstance(found, CallLines):
+                self._add_calls(found)
+                if looker is not None:
+                    looker.look_at_calls(found)
+            else:
+                self._add(found)
+                if looker is not None:
+                    looker.look_at(found)
         if self._last is None:
             raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         return self
+
+    def _pieces(self, n_facts: int) -> Iterator[JournalLine | CallLines]:
+        for found in read_blocks(self.journal):
+            last = found.facts[-1] if isinstance(found, CallLines) else found.fact
+            self.goes_on = last.seq >= n_facts
+            yield found
+
+    def _add_calls(self, block: CallLines) -> None:
+        shard, samples = self.shard, [fact.sample for fact in block.facts]
+        if not (shard.first <= min(samples) and max(samples) < shard.end):
+            for line in block.lines():
+                self._add(line)
+        self.lines.add_calls(block)
+        self._n_sample_facts += len(samples)
+        self._last = block.line(len(samples) - 1)
 
     def _add(self, line: JournalLine) -> None:
         if self._started is None:

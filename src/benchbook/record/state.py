@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.blocks import CallLines, read_blocks
 from benchbook.record.facts import (
     FIRST_PREV,
     Failure,
@@ -21,7 +23,7 @@ from benchbook.record.facts import (
     RunStarted,
 )
 from benchbook.record.joined import JoinedJournals
-from benchbook.record.reading import SHARDS, FactIndex, JournalLine, OutcomeIndex, place_in, read_journal
+from benchbook.record.reading import SHARDS, FactIndex, JournalLine, OutcomeIndex, place_in
 
 _MAX_KINDS = 50
 
@@ -33,9 +35,11 @@ class Reported:
         self.counts: Counter[tuple[str | None, str | None]] = Counter()
 
     def add(self, model: str | None, fingerprint: str | None) -> None:
-        key = (model, fingerprint)
+        self.add_kind((model, fingerprint), 1)
+
+    def add_kind(self, key: tuple[str | None, str | None], times: int) -> None:
         if key in self.counts or len(self.counts) < _MAX_KINDS:
-            self.counts[key] += 1
+            self.counts[key] += times
 
     @property
     def changed(self) -> bool:
@@ -118,6 +122,28 @@ class JournalState:
             case _:
                 pass
 
+    def add_calls(self, block: CallLines) -> None:
+        """Add lines that follow each other."""
+        try:
+            samples = block.samples
+        except OverflowError:
+            samples = None
+        if samples is None or samples.min() < 0 or samples.max() >= self.n_samples:
+            for line in block.lines():
+                self.add(line)
+            return
+        self.n_facts += len(block.facts)
+        self.n_segments, self.last_line = block.segment, block.number + len(block.facts) - 1
+        self.last_sha256 = block.sha256
+        self.index.add_all(block.segment, samples, block.starts)
+        kinds = Counter(map(_who_replied, (fact for fact in block.facts if type(fact) is Reply)))
+        for (role, judge, model, fingerprint), times in kinds.items():
+            reported = self.judges_reported[judge] if role == "judge" else self.candidate_reported
+            reported.add_kind((model, fingerprint), times)
+
+
+_who_replied = attrgetter("role", "judge", "model_reported", "fingerprint")
+
 
 def samples_of(line: JournalLine) -> Iterable[int]:
     """The samples that a fact is about."""
@@ -130,22 +156,35 @@ def samples_of(line: JournalLine) -> Iterable[int]:
             return ()
 
 
-def read_state(journal: Path, look_at: Callable[[JournalLine], None] | None = None) -> JournalState:
-    """Read a journal once, its chain checked. `look_at` is called with each line.
+class LineLooker(Protocol):
+    """Looks at the lines of a journal in their order, whichever way they come."""
+
+    def look_at(self, line: JournalLine) -> None: ...
+
+    def look_at_calls(self, block: CallLines) -> None: ...
+
+
+def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
+    """Read a journal once, its chain checked. `looker` is shown each line.
 
     Raises: RecordDamagedError; RecordError if it does not begin with run_started.
     """
     state: JournalState | None = None
     shards = JoinedJournals(journal) if journal.name == SHARDS else None
-    for line in read_journal(journal) if shards is None else shards.lines():
+    for found in read_blocks(journal) if shards is None else shards.blocks():
         if state is None:
-            if not isinstance(line.fact, RunStarted):
+            if not isinstance(found, JournalLine) or not isinstance(found.fact, RunStarted):
                 break
-            state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
+            state = JournalState(journal, found.fact, FactIndex(journal), config=found.fact.config)
             state.joined, state.index.in_plan_order = shards, shards is not None
-        state.add(line)
-        if look_at is not None:
-            look_at(line)
+        if isinstance(found, CallLines):
+            state.add_calls(found)
+            if looker is not None:
+                looker.look_at_calls(found)
+            continue
+        state.add(found)
+        if looker is not None:
+            looker.look_at(found)
     if state is None:
         raise RecordError(f"{journal.parent}: the journal does not begin with run_started; nothing was asked yet")
     return state
