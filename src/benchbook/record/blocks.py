@@ -63,9 +63,7 @@ class CallLines(msgspec.Struct, frozen=True, gc=False):
         return np.fromiter(map(_sample_of, self.facts), np.int64, len(self.facts))
 
 
-def up_to(
-    found: Iterable[JournalLine | CallLines], n_facts: int
-) -> Iterator[JournalLine | CallLines]:
+def up_to(found: Iterable[JournalLine | CallLines], n_facts: int) -> Iterator[JournalLine | CallLines]:
     """The first so many facts of a journal. A block that goes on after them comes line by line."""
     for one in found:
         lines = (one,) if isinstance(one, JournalLine) or one.facts[-1].seq < n_facts else one.lines()
