@@ -6,19 +6,28 @@ import hashlib
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from io import BufferedReader
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import jiter
 import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import ALIASES, CRITERIA, MESSAGES, OPTIONAL_TEXTS, Item, decode_plain, read_item
+from benchbook.evalsets.items import (
+    ALIASES,
+    CRITERIA,
+    MESSAGES,
+    OPTIONAL_TEXTS,
+    Item,
+    decode_plain,
+    decode_plain_lines,
+    read_item,
+)
 from benchbook.evalsets.lines import (
     JSON_WHITE_SPACE,
     MAX_LINE_BYTES,
@@ -130,6 +139,15 @@ class Spool:
         self._file.close()
 
 
+class LinesHeld(NamedTuple):
+    """A few lines, each by its number: what a part of a set takes along."""
+
+    lines: list[bytes]
+
+    def line_at(self, place: int) -> bytes:
+        return self.lines[place]
+
+
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
@@ -149,7 +167,7 @@ class EvalSet:
         has_messages: bool = False,
         plain: bool,
         contents: SetContents | None = None,
-        spool: Spool | None = None,
+        spool: Spool | LinesHeld | None = None,
         lines: array[int] | None = None,
         stamp: Stamp | None = None,
     ) -> None:
@@ -206,6 +224,38 @@ class EvalSet:
                 expected=f"that it stays as it was read, {self.sha256}",
             )
         self._stamp = stamp
+
+    def items_at(self, places: Sequence[int]) -> list[Item]:
+        """The items at these places. Those that follow each other are read and decoded together."""
+        if self._plain and self._spool is None and len(places) > 1 and places[-1] - places[0] == len(places) - 1:
+            data = self._data_between(places[0], places[-1])
+            try:
+                found = decode_plain_lines(data)
+            except msgspec.DecodeError:  # blank lines in between, or another content than before
+                found = []
+            if len(found) == len(places):
+                return found
+        return [self[place] for place in places]
+
+    def _data_between(self, first: int, last: int) -> bytes:
+        """The lines of the items at these places, with what is between them."""
+        if self._file is None:
+            self._file = self.path.open("rb")
+        self._file.seek(self._offsets[first])
+        lines = self._file.read(self._offsets[last] - self._offsets[first])
+        return lines + self._data(last)  # which looks whether the file is still what it was
+
+    def alone(self, places: Sequence[int]) -> EvalSet:
+        """The items at these places as a set that can be sent to another process, and be read there."""
+        found = copy(self)
+        found._file, found._whole, found.contents = None, None, None
+        found._lines = None if self._lines is None else array("Q", (self._lines[place] for place in places))
+        if self._spool is None:
+            found._offsets = array("Q", (self._offsets[place] for place in places))
+            return found
+        lines = [self._spool.line_at(self._offsets[place]) for place in places]
+        found._spool, found._offsets = LinesHeld(lines), array("Q", range(len(places)))
+        return found
 
     def fields(self, index: int) -> dict[str, Any]:
         """All fields on an item's line, by the line's own names; for a table only if it was opened to keep them."""

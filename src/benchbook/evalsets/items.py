@@ -141,6 +141,11 @@ def decode_plain(data: bytes) -> Item:
     return _item.decode(data)
 
 
+def decode_plain_lines(data: bytes) -> list[Item]:
+    """The same of several lines at once; blank ones count as none, or are refused. Raises: msgspec.DecodeError."""
+    return _item.decode_lines(data)
+
+
 def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = None) -> Item:
     """The item on one line. `plain` is the result of `is_plain`, if its row was read already.
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from benchbook.ask.requests import RolePlan, body_of
+from benchbook.ask.request_pieces import RequestPieces, TextPart
+from benchbook.ask.requests import RolePlan, body_of, request_sha256
 from benchbook.ask.roles import RoleSettings
 from benchbook.ask.settings import ModelConfig
 from benchbook.canonical import ready
@@ -22,7 +26,7 @@ from benchbook.evaluators.derivation import derivation_of
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record, SeenFile, seen
-from benchbook.specs import Template, load_spec
+from benchbook.specs import Template, as_text, load_spec
 from benchbook.specs.faults import NoTomlError, toml_values
 from benchbook.text import quoted
 
@@ -78,6 +82,27 @@ class PromptTemplate:
             else:
                 whole += conversation or [{"role": "user", "content": item.prompt}]
         return whole
+
+    def parts(self) -> dict[bool, list[TextPart[Item]]]:
+        """The parts of the prompt, by whether the item has a context; nothing for a template of messages."""
+        if self._messages is not None:
+            return {}
+        return {True: _parts(self._with_context), False: _parts(self._without_context)}
+
+
+_PARTS: Mapping[str, TextPart[Item]] = {
+    "prompt": attrgetter("prompt"),
+    "id": attrgetter("id"),
+    "category": lambda item: item.category or "",
+    "context": lambda item: "" if item.context is None else as_text(item.context),
+}
+
+
+def _parts(template: Template) -> list[TextPart[Item]]:
+    parts: list[TextPart[Item]] = [template.literals[0]]
+    for name, literal in zip(template.names, template.literals[1:], strict=True):
+        parts += [_PARTS.get(name, ""), literal]
+    return parts
 
 
 def _values(item: Item) -> dict[str, Any]:
@@ -263,8 +288,25 @@ class CandidateRequests:
         self._candidate = plan.candidate
         self._template = template
 
+        self._pieces = {
+            has_context: RequestPieces(self._body, [parts])
+            for has_context, parts in template.parts().items()
+        }  # fmt: skip
+
     def candidate(self, item: Item) -> bytes:
         return body_of(self._candidate, self._template.render(item))
+
+    def candidate_sha256(self, item: Item) -> str:
+        """The hash of the same."""
+        pieces = self._pieces.get(item.context is not None)
+        if pieces is not None and not (self._template.conversations and item.messages is not None):
+            with suppress(UnicodeEncodeError):
+                return pieces.sha256(item)
+        return request_sha256(self.candidate(item))
+
+    def _body(self, texts: Sequence[str]) -> bytes:
+        (text,) = texts
+        return body_of(self._candidate, text)
 
 
 # ── from the settings ────────────────────────────────────────────────────────────────────────────────────────

@@ -89,6 +89,14 @@ def read_blocks(journal: Path) -> Iterator[JournalLine | CallLines]:
             yield line
 
 
+def _are_objects(data: bytes, n_lines: int) -> bool:
+    """True if no JSON value goes over several of these lines, where as many values as lines can be decoded of them.
+
+    Within a value a brace that closes is never followed by one that opens, nor has a text in it a line's end.
+    """
+    return data.startswith(b"{") and data.endswith(b"}\n") and data.count(b"}\n{") == n_lines - 1
+
+
 class _WholeSegment:
     """The lines of a segment whose chain holds."""
 
@@ -110,6 +118,8 @@ class _WholeSegment:
             data = data[:end]
         raws = data.split(b"\n")
         raws.pop()
+        if not _are_objects(data, len(raws)):
+            return None
         if last is None:
             refuse_later(path.parents[1], raws[0])
         try:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -26,6 +26,7 @@ from benchbook.text import all_storable
 from benchbook.writing import written_whole
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars
 
 BATCH = 512  # rows whose JSON is held at once
@@ -77,7 +78,12 @@ def _column_type(hint: Any) -> Any:
 def write_table(path: Path, row_type: type[msgspec.Struct], rows: Iterable[msgspec.Struct]) -> None:
     """Write `rows` to `path`, whole or not at all. The same rows give the same bytes under one `writer_version`."""
     schema = table_schema(row_type)
-    write_row_groups(path, schema, _row_groups(schema, rows))
+    write_table_parts(path, schema, table_parts(schema, rows))
+
+
+def write_table_parts(path: Path, schema: polars.Schema, parts: Iterable[TablePart]) -> None:
+    """The same of rows in parts, whichever way they are cut."""
+    write_row_groups(path, schema, row_groups(parts))
 
 
 def write_row_groups(path: Path, schema: polars.Schema, frames: Iterable[polars.DataFrame]) -> None:
@@ -133,35 +139,70 @@ class _GroupWriter:
         self._at += len(data)
 
 
-def _row_groups(schema: polars.Schema, rows: Iterable[msgspec.Struct]) -> Iterator[polars.DataFrame]:
-    """Frames of ROW_GROUP rows, or of as many as come to ROW_GROUP_BYTES."""
+class TablePart(NamedTuple):
+    """Rows of a table that follow each other, and the length of each one's line of JSON with its newline: by these a
+    table is cut into row groups."""
+
+    frame: polars.DataFrame
+    sizes: np.ndarray
+
+
+def table_parts(schema: polars.Schema, rows: Iterable[msgspec.Struct]) -> Iterator[TablePart]:
+    """Rows as parts of a table, of BATCH rows at most."""
+    import numpy as np
     import polars as pl
 
-    parts: list[polars.DataFrame] = []
-    n_rows = n_bytes = 0
-    for lines, n_lines in _batches(rows):
-        parts.append(pl.read_ndjson(lines, schema=schema, batch_size=n_lines))
-        n_rows, n_bytes = n_rows + n_lines, n_bytes + len(lines)
-        assert sum(map(len, parts)) == n_rows  # noqa: S101 - a line a row
-        if n_rows >= ROW_GROUP or n_bytes >= ROW_GROUP_BYTES:
-            whole, parts, n_rows, n_bytes = pl.concat(parts), [], 0, 0
-            yield whole
-            del whole
-    if parts:
-        yield pl.concat(parts)
+    lines: list[bytes] = []
+    n_bytes = 0
 
+    def part() -> TablePart:
+        frame = pl.read_ndjson(b"".join(lines), schema=schema, batch_size=len(lines))
+        assert len(frame) == len(lines)  # noqa: S101 - a line a row
+        return TablePart(frame, np.fromiter(map(len, lines), np.int64, len(lines)))
 
-def _batches(rows: Iterable[msgspec.Struct]) -> Iterator[tuple[bytes, int]]:
-    """The JSON lines of BATCH rows at a time, or of as many as come to BATCH_BYTES, and how many these are."""
-    lines, n_rows = bytearray(), 0
     for row in rows:
-        lines += _line(row)
-        n_rows += 1
-        if n_rows == BATCH or len(lines) >= BATCH_BYTES:
-            yield bytes(lines), n_rows
-            lines, n_rows = bytearray(), 0
-    if n_rows:
-        yield bytes(lines), n_rows
+        lines.append(_line(row))
+        n_bytes += len(lines[-1])
+        if len(lines) == BATCH or n_bytes >= BATCH_BYTES:
+            yield part()
+            lines, n_bytes = [], 0
+    if lines:
+        yield part()
+
+
+def row_groups(parts: Iterable[TablePart]) -> Iterator[polars.DataFrame]:
+    """Frames of ROW_GROUP rows, or of as many as come to ROW_GROUP_BYTES: the same however the rows are in parts.
+
+    A group ends with a batch, which has BATCH rows, or as many as come to BATCH_BYTES.
+    """
+    import numpy as np
+    import polars as pl
+
+    group: list[polars.DataFrame] = []
+    n_rows = n_bytes = 0  # of the group, to the end of its last whole batch
+    of_batch = batch_bytes = 0
+    for frame, sizes in parts:
+        ends = np.cumsum(sizes)
+        start = begun = 0  # the first row that is not in a batch, and that is not in a group
+        while start < len(frame):
+            before = int(ends[start - 1]) if start else 0
+            full = int(np.searchsorted(ends, before + BATCH_BYTES - batch_bytes)) + 1
+            end = min(full, start + BATCH - of_batch, len(frame))
+            of_batch, batch_bytes = of_batch + end - start, batch_bytes + int(ends[end - 1]) - before
+            start = end
+            if of_batch < BATCH and batch_bytes < BATCH_BYTES:
+                continue
+            n_rows, n_bytes, of_batch, batch_bytes = n_rows + of_batch, n_bytes + batch_bytes, 0, 0
+            if n_rows >= ROW_GROUP or n_bytes >= ROW_GROUP_BYTES:
+                whole = pl.concat([*group, frame[begun:start]])
+                group, n_rows, n_bytes, begun = [], 0, 0, start
+                yield whole
+                del whole
+        if begun < len(frame):
+            group.append(frame[begun:])
+        del frame
+    if group:
+        yield pl.concat(group)
 
 
 def _line(row: msgspec.Struct) -> bytes:

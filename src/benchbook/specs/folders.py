@@ -109,12 +109,12 @@ class Template:
         pieces = _PLACEHOLDER.split(text)
         self.text = text
         self.names: tuple[str, ...] = tuple(pieces[1::2])
-        self._literals: tuple[str, ...] = tuple(pieces[0::2])
+        self.literals: tuple[str, ...] = tuple(pieces[0::2])  # before, between and after them
 
     def render(self, values: Mapping[str, Any]) -> str:
         """The text with each placeholder replaced; a name that `values` lacks becomes the empty string."""
-        pieces = [self._literals[0]]
-        for name, literal in zip(self.names, self._literals[1:], strict=True):
+        pieces = [self.literals[0]]
+        for name, literal in zip(self.names, self.literals[1:], strict=True):
             pieces.append(as_text(values[name]) if name in values else "")
             pieces.append(literal)
         return "".join(pieces)

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from benchbook.ask.limits import Stop
-from benchbook.ask.requests import request_sha256
 from benchbook.ask.roles import RoleSettings
 from benchbook.ask.sharding import ShardResult
 from benchbook.ask.starting import Opened, Reopened, RunResult
@@ -198,7 +197,7 @@ class _RequestCheck:
     def look_at(self, sample: int, item: Item, facts: list[Reply | Failure]) -> None:
         del sample
         if not self._held.are_enough:
-            self._held.hold_once_asked(facts, "candidate", request_sha256(self._requests.candidate(item)))
+            self._held.hold_once_asked(facts, "candidate", self._requests.candidate_sha256(item))
 
     def findings(self) -> list[Discrepancy]:
         self._held.hold_end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from benchbook.ask.requests import request_sha256
 from benchbook.evalsets import Item
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
@@ -69,7 +68,7 @@ class RubricFactsCheck:
             return None if isinstance(fact, Failure) or self._outputs.have(fact) else OTHER_OUTPUT
         if self._outputs is None or not isinstance(fact, Reply):
             if "candidate" not in hashes:
-                hashes["candidate"] = request_sha256(self._requests.candidate(item))
+                hashes["candidate"] = self._requests.candidate_sha256(item)
             return None if fact.request_sha256 == hashes["candidate"] else other_request("candidate ")
         if fact.request_sha256 is not None:
             return NOBODY_ASKED
@@ -88,7 +87,7 @@ class RubricFactsCheck:
         if fact.attempt != len(judging.replies) + 1:
             return f"found {said(fact)}; expected attempt {len(judging.replies) + 1}"
         if fact.judge not in hashes:
-            hashes[fact.judge] = request_sha256(self._requests.judge(item, history.answer, fact.judge))
+            hashes[fact.judge] = self._requests.judge_sha256(item, history.answer, fact.judge)
         return None if fact.request_sha256 == hashes[fact.judge] else other_request("judge ")
 
 

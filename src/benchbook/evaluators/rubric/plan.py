@@ -6,12 +6,15 @@ The plan is in the record's first fact, and its hash names it. Requests are rend
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from benchbook.ask.requests import RolePlan, body_of, schema_asked
+from benchbook.ask.request_pieces import RequestPieces, TextPart
+from benchbook.ask.requests import RolePlan, body_of, request_sha256, schema_asked
 from benchbook.canonical import ready
 from benchbook.evalsets import Item
 from benchbook.evalsets.conversations import Message, transcript, with_answer
@@ -79,6 +82,14 @@ class Requests(CandidateRequests):
         self._spec = spec
         self._judges = [(judge, schema_asked(judge, schema)) for judge in plan.judges]
         self._judge_prompt = JudgePrompt(spec)
+        self._judge_pieces = [] if spec.by_item else [RequestPieces(*self._pieces_of(one)) for one in self._judges]
+
+    def _pieces_of(
+        self, judge: tuple[RolePlan, Mapping[str, Any] | None]
+    ) -> tuple[Callable[[Sequence[str]], bytes], list[list[TextPart[tuple[Item, str]]]]]:
+        """What `RequestPieces` takes of one judge's requests."""
+        role, asked = judge
+        return lambda texts: body_of(role, self._judge_prompt.with_texts(texts), asked), self._judge_prompt.parts()
 
     def judge_prompt(self, item: Item, answer: str) -> str | list[Message]:
         """The evaluator prompt of R2, rendered."""
@@ -90,6 +101,13 @@ class Requests(CandidateRequests):
         if self._spec.by_item:
             asked = schema_asked(role, reply_schema(self._spec, len(item.criteria)))
         return body_of(role, self.judge_prompt(item, answer), asked)
+
+    def judge_sha256(self, item: Item, answer: str, judge: int = 0) -> str:
+        """The hash of the same."""
+        if self._judge_pieces:
+            with suppress(UnicodeEncodeError):
+                return self._judge_pieces[judge].sha256((item, answer))
+        return request_sha256(self.judge(item, answer, judge))
 
 
 # ── what a judge is asked ────────────────────────────────────────────────────────────────────────────────────
@@ -109,9 +127,17 @@ class JudgePrompt:
     def render(self, item: Item, answer: str) -> str | list[Message]:
         """The text of a message of the user's that stands alone; else all messages. What an item lacks becomes the
         empty string."""
+        return self.with_texts([text.render(item, answer) for _, text in self._messages])
+
+    def with_texts(self, texts: Sequence[str]) -> str | list[Message]:
+        """The same with these texts of its messages."""
         if [role for role, _ in self._messages] == ["user"]:
-            return self._messages[0][1].render(item, answer)
-        return [{"role": role, "content": text.render(item, answer)} for role, text in self._messages]
+            return texts[0]
+        return [{"role": role, "content": text} for (role, _), text in zip(self._messages, texts, strict=True)]
+
+    def parts(self) -> list[list[TextPart[tuple[Item, str]]]]:
+        """The parts of each message's text, made of an item and the answer to it."""
+        return [text.parts() for _, text in self._messages]
 
 
 class _Text:
@@ -129,6 +155,16 @@ class _Text:
             pieces.append(value(item, answer))
             pieces.append(literal)
         return "".join(pieces)
+
+    def parts(self) -> list[TextPart[tuple[Item, str]]]:
+        found: list[TextPart[tuple[Item, str]]] = [self._literals[0]]
+        for value, literal in zip(self._values, self._literals[1:], strict=True):
+            found += [partial(_called, value), literal]
+        return found
+
+
+def _called(value: Callable[[Item, str], str], judged: tuple[Item, str]) -> str:
+    return value(*judged)
 
 
 def placeholders() -> tuple[str, ...]:
