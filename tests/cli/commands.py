@@ -56,6 +56,7 @@ COMMANDS = (
         "--runs out:runs"
     ),
     "init out:new.toml",
+    "join in:runs/many --reports out:reports --runs in:runs",
     "judge archive in:runs/judged --out out:archive --runs in:runs",
     "judge archive in:runs/judged --check in:archive --runs in:runs",
     "judge import in:replies.jsonl --set in:set --out out:judgements.jsonl",
@@ -86,6 +87,7 @@ COMMANDS = (
     "position in:pairs.jsonl",
     "protocol check in:mine_protocol@v1",
     "protocol init out:new_protocol",
+    "prove in:runs/many 1 --out out:proof.json --facts out:facts.jsonl --runs in:runs",
     "rescore in:runs/run --reports out:reports --runs in:runs",
     "rubric check in:mine_rubric@v1 --evalset in:items.jsonl",
     "rubric init out:new_rubric",
@@ -99,12 +101,14 @@ COMMANDS = (
         "--spec in:mine_rubric@v1 --reports out:reports --runs out:runs"
     ),
     "run in:config.toml",
+    "run in:config.toml --run-id many --shard 2/2 --at-once 1 --runs out:runs",
     "run --resume in:runs/run",
     "mark b --tag checked --runs out:runs",
     "runs --runs in:runs",
     "site in:runs --run run --out out:site",
     "score answer_correctness@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --table out:t.parquet",
     "score contains@v1 --evalset in:items5.jsonl --predictions in:predictions.jsonl --training-metrics in:log.jsonl",
+    "score --evalset in:items5.jsonl --predictions in:predictions.jsonl --run-id s --shard 1/2 --runs out:runs",
     "score in:scorer.py:good --evalset in:items5.jsonl --predictions in:predictions.jsonl --runs out:runs",
     "send in:runs/run --to wandb --endpoint out:wandb --runs in:runs",
     "show in:runs/run --runs in:runs",
@@ -112,6 +116,7 @@ COMMANDS = (
     "token list --runs in:runs --token-file in:tokens.json",
     "token revoke TOKEN --token-file in:tokens.json",
     "verify in:runs/run --runs in:runs",
+    "verify in:runs/many --proof in:proof.json --facts in:facts.jsonl --runs in:runs",
     "verify in:audits/a",
     "verify in:pairs/p",
 )
@@ -177,6 +182,8 @@ def make_places(folder: Path) -> Path:
                   "label sample run --n 1 --out labels", "judge archive judged --out archive",
                   f"judge audit run {_JUDGES.replace('in:', '')} --variants longer --audit-id a --quiet",
                   f"judge pairs run other {_REFEREE.replace('in:', '')} --pairs-id p --quiet",
+                  "run config.toml --run-id many --shard 2/2 --quiet", "run config.toml --run-id many --shard 1/2 --quiet",
+                  "join many --reports none --quiet", "prove many 1 --out proof.json --facts facts.jsonl",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)
         assert done.returncode == 0, (words, done.stderr)
