@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,4 +180,7 @@ def test_samples_are_found_in_ranges_wherever_their_facts_lie(tmp_path: Path) ->
     assert [sample for sample, _ in whole] == list(range(10))
     assert [fact.seq for fact in whole[3][1]] == [4, 17]
     assert index.between(3, 7) == whole[3:7]
-    assert [index.count(*one) for one in ((0, 10), (3, 7), (9, 99), (10, 12))] == [10, 4, 1, 0]
+    assert [one for first, end in index.ranges() for one in index.between(first, end)] == whole
+    alone = index.alone(3, 7)
+    assert list(alone.by_sample()) == whole[3:7]
+    assert pickle.loads(pickle.dumps(alone)).between(0, 99) == whole[3:7]

@@ -134,8 +134,9 @@ class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
 class UnansweredCauses:
     """Counts causes while samples go by: by role, judge, cause, status, and the message except for numbers in it."""
 
-    def __init__(self, n_samples: int) -> None:
+    def __init__(self, n_samples: int, *, is_part: bool = False) -> None:
         self._n_samples = n_samples
+        self._most = None if is_part else _MOST_KINDS  # of a part all kinds are kept, until it is merged
         self._first: dict[tuple[object, ...], tuple[Who, Failure | None]] = {}
         self._counts: dict[tuple[object, ...], int] = {}
 
@@ -143,11 +144,18 @@ class UnansweredCauses:
         """Count a sample that waits for `who`, by its last failed call; None if no call was made."""
         said = "" if failure is None else _NUMBERED.sub("#", failure.detail)
         cause, status = cause_of(failure), None if failure is None else failure.status
-        key: tuple[object, ...] = (who.role, who.judge, cause, status, said)
-        if key not in self._first and len(self._first) >= _MOST_KINDS:
-            key = (who.role, who.judge, cause, status, None)
-        self._first.setdefault(key, (who, failure))
-        self._counts[key] = self._counts.get(key, 0) + 1
+        self._add((who.role, who.judge, cause, status, said), (who, failure), 1)
+
+    def _add(self, key: tuple[object, ...], first: tuple[Who, Failure | None], times: int) -> None:
+        if self._most is not None and key not in self._first and len(self._first) >= self._most:
+            key = (*key[:-1], None)
+        self._first.setdefault(key, first)
+        self._counts[key] = self._counts.get(key, 0) + times
+
+    def merge(self, more: UnansweredCauses) -> None:
+        """Add the causes of samples that come after these, counted as a part."""
+        for key, times in more._counts.items():
+            self._add(key, more._first[key], times)
 
     def found(self) -> list[Unanswered]:
         """The causes, the most common first and calls that were never made last; ties keep the order of samples."""

@@ -225,6 +225,11 @@ class EvalSet:
             )
         self._stamp = stamp
 
+    @property
+    def mean_bytes(self) -> int:
+        """About how many bytes an item's line has."""
+        return abs(self._offsets[-1] - self._offsets[0]) // len(self._offsets) if self._offsets else 0
+
     def items_at(self, places: Sequence[int]) -> list[Item]:
         """The items at these places. Those that follow each other are read and decoded together."""
         if self._plain and self._spool is None and len(places) > 1 and places[-1] - places[0] == len(places) - 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -109,6 +109,17 @@ class PaidTokens:
         if not reply.cached:
             self._input[who] += reply.input_tokens or 0
             self._output[who] += reply.output_tokens or 0
+
+    def add_all(self, who: int | Literal["model"], replies: Sequence[Reply]) -> None:
+        paid = [one for one in replies if not one.cached]
+        if paid:
+            self._input[who] += sum([one.input_tokens or 0 for one in paid])
+            self._output[who] += sum([one.output_tokens or 0 for one in paid])
+
+    def merge(self, more: PaidTokens) -> None:
+        """Add what was paid for other replies."""
+        self._input.update(more._input)
+        self._output.update(more._output)
 
     def cost(self, who: int | Literal["model"], input_price: Any, output_price: Any) -> Decimal | None:
         """The cost in dollars; prices are per million tokens, as they were recorded. None where none was given."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchbook.ask.work import is_answered
 from benchbook.evaluators.candidate import template_fault
@@ -18,16 +19,15 @@ NOBODY_ASKED = "names a request, and nobody was asked: it was made elsewhere"
 AFTER_THE_END = "comes after a fact that ended the sample"
 
 
-class HeldFacts:
-    """The first findings about a record's facts, each with its place in the journal. `n_finished` counts samples."""
+class FactsOfPart:
+    """The first findings about the facts of some samples, each with its place in the journal. `n_finished` counts
+    samples."""
 
-    def __init__(self, record: Record, state: JournalState) -> None:
-        self._journal = record.journal
-        self._state = state
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
         self.n_finished = 0
         self.findings: list[Discrepancy] = []
-        if (what := template_fault(record, state.started)) is not None:
-            self.findings.append(Discrepancy("journal/000001.jsonl", 1, what))
+        self.samples: list[int] = []  # of each finding
 
     @property
     def are_enough(self) -> bool:
@@ -35,12 +35,15 @@ class HeldFacts:
 
     def add(self, fact: SampleFact, what: str) -> None:
         """Note that a fact is not as the plan has it."""
-        where = place_of_fact(self._journal, fact.seq)
-        self.findings.append(Discrepancy(*where, f"sample {fact.sample}: {what}"))
+        self._note(fact.sample, *place_of_fact(self._journal, fact.seq), what)
 
     def add_missing(self, sample: int, what: str) -> None:
         """Note that there is no fact where the plan has one."""
-        self.findings.append(Discrepancy("journal", None, f"sample {sample}: {what}, and the journal has none"))
+        self._note(sample, "journal", None, f"{what}, and the journal has none")
+
+    def _note(self, sample: int, file: str, line: int | None, what: str) -> None:
+        self.findings.append(Discrepancy(file, line, f"sample {sample}: {what}"))
+        self.samples.append(sample)
 
     def hold_once_asked(self, facts: Sequence[SampleFact], role: Role, sha256: str) -> None:
         """Hold the facts of a sample that needs one answer: each asks the same, once more after a failure."""
@@ -55,6 +58,33 @@ class HeldFacts:
             is_ended = is_ended or is_answered([fact])
         self.n_finished += is_ended
 
+    def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
+        """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""
+        if len(facts) != 1 or expected is None or without_place(facts[0]) != without_place(expected):
+            self.add(facts[-1], f"{source} says something else than this fact")
+
+
+class HeldFacts(FactsOfPart):
+    """The same of all samples, in whichever parts they come, and of the plan's own template."""
+
+    def __init__(self, record: Record, state: JournalState) -> None:
+        super().__init__(record.journal)
+        self._state = state
+        if (what := template_fault(record, state.started)) is not None:
+            self.findings.append(Discrepancy("journal/000001.jsonl", 1, what))
+            self.samples.append(-1)
+
+    def merge(self, part: FactsOfPart, *, by_sample: bool = False) -> None:
+        """Add what was found of the samples that come after these; with `by_sample`, all of a sample or nothing."""
+        self.n_finished += part.n_finished
+        last = -1
+        for sample, finding in zip(part.samples, part.findings, strict=True):
+            if self.are_enough and not (by_sample and sample == last):
+                return
+            last = sample
+            self.findings.append(finding)
+            self.samples.append(sample)
+
     def hold_end(self) -> None:
         """Hold the run's end against its samples: it says of all that they have their outcome, unless it was accepted
         that some have none."""
@@ -62,11 +92,6 @@ class HeldFacts:
         if ended is not None and not ended.accepts_unanswered and n_left > 0 and not self.findings:
             what = f"the run has ended, and {plural(n_left, 'sample')} of {self._state.n_samples:,} have no outcome"
             self.findings.append(Discrepancy("journal", None, what))
-
-    def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
-        """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""
-        if len(facts) != 1 or expected is None or without_place(facts[0]) != without_place(expected):
-            self.add(facts[-1], f"{source} says something else than this fact")
 
 
 def other_request(whose: str = "") -> str:

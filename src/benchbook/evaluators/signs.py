@@ -59,6 +59,16 @@ class AnswerSigns:
         if (mark := _mark_in(answer)) is not None:
             self._marks[mark] += 1
 
+    def merge(self, more: AnswerSigns) -> None:
+        """Add what was counted of other answers."""
+        self._n_replies += more._n_replies
+        self._n_with_tokens += more._n_with_tokens
+        self._n_with_latency += more._n_with_latency
+        self._n_cut_before_text += more._n_cut_before_text
+        self._n_text_apart += more._n_text_apart
+        self._marks.update(more._marks)
+        self.n_cut_and_judged += more.n_cut_and_judged
+
     def _add_without_text(self, reply: Reply) -> None:
         if reply.finish_reason == "length":
             self._n_cut_before_text += 1
@@ -117,6 +127,8 @@ class AnswerSigns:
 
 def _mark_in(answer: str) -> tuple[str, str | None] | None:
     """The mark of thoughts that ends them, if there is one, else the first."""
+    if not ("<" in answer or "[" in answer or "◁" in answer):
+        return None
     first: tuple[str, str | None] | None = None
     for found in _THOUGHTS.finditer(answer):
         mark = found[0].lower(), found["tag"] and found["tag"].lower()

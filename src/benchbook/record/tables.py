@@ -9,7 +9,7 @@ import errno
 import io
 import re
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -168,6 +168,18 @@ def table_parts(schema: polars.Schema, rows: Iterable[msgspec.Struct]) -> Iterat
             lines, n_bytes = [], 0
     if lines:
         yield part()
+
+
+def in_order(parts: Sequence[TablePart], column: str) -> list[TablePart]:
+    """The rows of several parts as one, in the order of a column of whole numbers; the parts, if there is but one."""
+    import numpy as np
+    import polars as pl
+
+    if len(parts) < 2:
+        return [*parts]
+    whole = pl.concat([one.frame for one in parts])
+    order = whole[column].arg_sort()
+    return [TablePart(whole[order], np.concatenate([one.sizes for one in parts])[order.to_numpy()])]
 
 
 def row_groups(parts: Iterable[TablePart]) -> Iterator[polars.DataFrame]:

@@ -136,7 +136,7 @@ class RubricEvaluator(Evaluator):
 
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         check = RubricFactsCheck(record, state)
-        derive(record, target, check=check.look_at, state=state)
+        derive(record, target, check=check, state=state)
         return check.findings()
 
     def read(self, record: Record) -> Derived:

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from benchbook.evalsets import Item
 from benchbook.evaluators.exact import NANO, RepeatSummary, as_float, mean, percentile, ratio, summary_of
 from benchbook.evaluators.rubric.row import slice_type
-from benchbook.evaluators.rubric.rows import ItemAgreement, RubricRow, Slice, VarianceSplit
+from benchbook.evaluators.rubric.rows import ItemAgreement, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.statistics.means import VarianceComponents, variance_components_of_sums
 
 # What is known of an item over its repeats so far.
 _NEVER, _ONCE, _AGAIN = 0, 1, 2
+
+
+class RepeatRow(NamedTuple):
+    """What is compared of a sample between repeats."""
+
+    repeat: int
+    item: int
+    answer_hash: int
+    passed: bool
+    latency_e2e_ms: int | None
+    scores: Scores
+    score_nano: int | None
+
+
+@dataclass(slots=True)
+class SumsOfRepeat:
+    """The sums over some samples of one repeat."""
+
+    n_scored: int = 0
+    score_nano: int = 0
+    latencies_ms: Counter[int] = field(default_factory=Counter)
+
+
+class RepeatRows:
+    """Some samples of a run, to be added to others; where there is one repeat, their sums alone."""
+
+    def __init__(self, repeats: int) -> None:
+        self._keeps_rows = repeats > 1
+        self.rows: list[RepeatRow] = []
+        self.sums: defaultdict[int, SumsOfRepeat] = defaultdict(SumsOfRepeat)
+
+    def add(self, row: RepeatRow) -> None:
+        if self._keeps_rows:
+            self.rows.append(row)
+            return
+        sums = self.sums[row.repeat]
+        if row.latency_e2e_ms is not None:
+            sums.latencies_ms[row.latency_e2e_ms] += 1
+        if row.score_nano is not None:
+            sums.n_scored += 1
+            sums.score_nano += row.score_nano
 
 
 class RepeatCounts:
@@ -37,28 +80,39 @@ class RepeatCounts:
         self._item_nano = array("q", bytes(8 * size))
         self._nano_squared = 0
 
-    def add(self, row: RubricRow, scores: Scores, score_nano: int | None) -> None:
+    def add(self, row: RepeatRow) -> None:
         if row.latency_e2e_ms is not None:
             self._latencies_ms[row.repeat][row.latency_e2e_ms] += 1
         if self.n_repeats > 1:
-            self._count(row.sample % self._n_items, row, score_nano)
-        if score_nano is None:
+            self._count(row)
+        if row.score_nano is None:
             return
         self._n_scored[row.repeat] += 1
-        self._score_nano[row.repeat] += score_nano
+        self._score_nano[row.repeat] += row.score_nano
         if self.n_repeats > 1:
-            self._compare(row.sample % self._n_items, row, scores)
+            self._compare(row)
 
-    def _count(self, item: int, row: RubricRow, score_nano: int | None) -> None:
+    def merge(self, more: RepeatRows) -> None:
+        """Add samples that come after these."""
+        for row in more.rows:
+            self.add(row)
+        for repeat, sums in more.sums.items():
+            self._latencies_ms[repeat].update(sums.latencies_ms)
+            self._n_scored[repeat] += sums.n_scored
+            self._score_nano[repeat] += sums.score_nano
+
+    def _count(self, row: RepeatRow) -> None:
+        item = row.item
         self._times[item] += 1
         self._times_passed[item] += row.passed
-        if score_nano is not None:
+        if row.score_nano is not None:
             self._times_scored[item] += 1
-            self._item_nano[item] += score_nano
-            self._nano_squared += score_nano**2
+            self._item_nano[item] += row.score_nano
+            self._nano_squared += row.score_nano**2
 
-    def _compare(self, item: int, row: RubricRow, scores: Scores) -> None:
-        answer, number = _hash_of(row.candidate_answer), self._numbers.setdefault(scores, len(self._numbers))
+    def _compare(self, row: RepeatRow) -> None:
+        item, answer = row.item, row.answer_hash
+        number = self._numbers.setdefault(row.scores, len(self._numbers))
         if self._seen[item] == _NEVER:
             self._seen[item], self._answers[item] = _ONCE, answer
             self._first[item], self._first_passed[item] = number, row.passed
@@ -117,10 +171,9 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 9)
 
 
-def _hash_of(text: str | None) -> int:
-    if text is None:
-        return -1
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
+def hash_of_answer(sha256: str | None) -> int:
+    """The number by which answers are compared, of their hash; None: there is none."""
+    return -1 if sha256 is None else int.from_bytes(bytes.fromhex(sha256[:16]), "big", signed=True)
 
 
 FIELDS = ("section", "category", "difficulty")
@@ -135,6 +188,14 @@ class _Sums:
         self.n_given = [0] * n_criteria  # by criterion, how many scores, and their sum
         self.scores = [0] * n_criteria
 
+    def merge(self, more: _Sums) -> None:
+        self.n_samples += more.n_samples
+        self.n_passed += more.n_passed
+        self.n_scored += more.n_scored
+        self.score_nano += more.score_nano
+        self.n_given = [n + others for n, others in zip(self.n_given, more.n_given, strict=True)]
+        self.scores = [total + others for total, others in zip(self.scores, more.scores, strict=True)]
+
 
 class Slices:
     """Sums over the samples that share one value of a field."""
@@ -144,16 +205,16 @@ class Slices:
         self._slice = slice_type(spec)
         self._sums: dict[str, dict[str, _Sums]] = {field: {} for field in FIELDS}
 
-    def add(self, row: RubricRow, scores: Scores, score_nano: int | None) -> None:
-        for field, sums in self._sums.items():
-            value = getattr(row, field)
+    def add(self, item: Item, scores: Scores, score_nano: int | None, *, passed: bool) -> None:
+        for name, sums in self._sums.items():
+            value = getattr(item, name)
             if value is None or (len(sums) > MAX_VALUES and value not in sums):
                 continue
             one = sums.get(value)
             if one is None:
                 one = sums[value] = _Sums(len(self._criteria))
             one.n_samples += 1
-            one.n_passed += row.passed
+            one.n_passed += passed
             if score_nano is not None:
                 one.n_scored += 1
                 one.score_nano += score_nano
@@ -161,6 +222,16 @@ class Slices:
                 if score is not None:
                     one.n_given[number] += 1
                     one.scores[number] += score
+
+    def merge(self, more: Slices) -> None:
+        """Add the sums of other samples."""
+        for name, others in more._sums.items():
+            sums = self._sums[name]
+            for value, other in others.items():
+                if value in sums:
+                    sums[value].merge(other)
+                elif len(sums) <= MAX_VALUES:
+                    sums[value] = other
 
     def rows(self) -> list[Slice]:
         return [

@@ -192,6 +192,13 @@ class FurtherSums:
         if more.met is not None:
             self.met = MetCounts(*map(add, self.met, more.met))
 
+    def merge(self, more: FurtherSums) -> None:
+        pairs = zip(self.quotes, more.quotes, strict=True)
+        self.quotes = [(n + others, n_found + others_found) for (n, n_found), (others, others_found) in pairs]
+        self.n_costs += more.n_costs
+        self.cost_nano_usd += more.cost_nano_usd
+        self.met = MetCounts(*map(add, self.met, more.met))
+
     def _add_quotes(self, found: Sequence[bool | None]) -> None:
         for number, one in enumerate(found):
             if one is not None:

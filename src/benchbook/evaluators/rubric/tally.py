@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -33,6 +33,18 @@ class ScoreSpread:
         self.squares += score_nano**2
         self.least = score_nano if self.least is None else min(self.least, score_nano)
         self.most = score_nano if self.most is None else max(self.most, score_nano)
+
+    def add_all(self, scores_nano: Sequence[int]) -> None:
+        """Add scores, of which there is at least one."""
+        self.squares += sum([one * one for one in scores_nano])
+        least, most = min(scores_nano), max(scores_nano)
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = most if self.most is None else max(self.most, most)
+
+    def merge(self, more: ScoreSpread) -> None:
+        self.squares += more.squares
+        self.least = min((one for one in (self.least, more.least) if one is not None), default=None)
+        self.most = max((one for one in (self.most, more.most) if one is not None), default=None)
 
 
 @dataclass(slots=True)
@@ -90,6 +102,14 @@ class ClusterSums:
             if score is not None:
                 sums.add(score - one.lowest, one.span)
 
+    def merge(self, more: ClusterSums) -> None:
+        """Add the sums of other samples of the same cluster."""
+        self.criteria = tuple(one.with_added(other) for one, other in zip(self.criteria, more.criteria, strict=True))
+        for name in _OF_CLUSTER:
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        if self.further is not None and more.further is not None:
+            self.further.merge(more.further)
+
     def with_scores_of(self, more: ClusterSums) -> ClusterSums:
         """These sums and the scores of `more`, unscored samples of the same cluster, which are counted already."""
         return ClusterSums(
@@ -104,6 +124,20 @@ class ClusterSums:
             ratio_nano=self.ratio_nano,
             further=self.further,
         )
+
+
+_OF_CLUSTER = (
+    "n_samples", "n_passed", "n_scored", "score_nano", "score_nano_squared", "n_errors", "n_ratios", "ratio_nano",
+)  # fmt: skip
+Renamed = Callable[[int], int]
+"""The number here of a cluster that has another elsewhere."""
+
+
+def _merge_clusters(clusters: dict[int, ClusterSums], more: dict[int, ClusterSums], renamed: Renamed) -> None:
+    for number, sums in more.items():
+        here = clusters.setdefault(renamed(number), sums)
+        if here is not sums:
+            here.merge(sums)
 
 
 @dataclass(slots=True)
@@ -142,6 +176,13 @@ class Extreme:
         if outcome.unanswered:
             self.unanswered_clusters.append(cluster)
 
+    def merge(self, more: Extreme, renamed: Renamed) -> None:
+        for name in ("n_scored", "score_nano", "n_passed", "n_unanswered"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.spread.merge(more.spread)
+        _merge_clusters(self.clusters, more.clusters, renamed)
+        self.unanswered_clusters += map(renamed, more.unanswered_clusters)
+
     def _taken(self, outcome: SampleOutcome) -> tuple[int, bool]:
         if outcome.unanswered:
             return self.at_unanswered
@@ -160,6 +201,10 @@ class LatenciesOfClusters:
         if value is not None:
             self.clusters.append(cluster)
             self.values.append(value)
+
+    def merge(self, more: LatenciesOfClusters, renamed: Renamed) -> None:
+        self.clusters.extend(map(renamed, more.clusters))
+        self.values.extend(more.values)
 
 
 @dataclass(slots=True)
@@ -250,10 +295,15 @@ class RubricTally:
         for reason in scored.fail_reasons:
             self.fail_reasons[reason] += 1
 
-    def _add_to_cluster(self, cluster: int, outcome: SampleOutcome, scored: RubricScore) -> None:
-        sums = self.clusters.get(cluster)
+    def cluster(self, number: int) -> ClusterSums:
+        """The sums of a cluster, which are there from now on."""
+        sums = self.clusters.get(number)
         if sums is None:
-            sums = self.clusters[cluster] = ClusterSums.under(self.spec)
+            sums = self.clusters[number] = ClusterSums.under(self.spec)
+        return sums
+
+    def _add_to_cluster(self, cluster: int, outcome: SampleOutcome, scored: RubricScore) -> None:
+        sums = self.cluster(cluster)
         sums.n_samples += 1
         sums.n_passed += scored.passed
         sums.add_scores(outcome.scores, scored.sample_score_nano, self.spec)
@@ -278,6 +328,30 @@ class RubricTally:
             self.n_ratios += 1
             self.ratio_nano += scored.token_efficiency_ratio_nano
             self.ratio_nano_squared += scored.token_efficiency_ratio_nano**2
+
+    def merge(self, more: RubricTally, renamed: Renamed = int) -> None:
+        """Add what was counted of samples that come after these, under the same rubric; `renamed` gives the number here
+        of each of their clusters."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        for counts, others in zip(self.counts, more.counts, strict=True):
+            counts.update(others)
+        for name in ("fail_reasons", "latencies_e2e_ms", "latencies_model_ms"):
+            getattr(self, name).update(getattr(more, name))
+        self.spread.merge(more.spread)
+        _merge_clusters(self.clusters, more.clusters, renamed)
+        self.e2e_of_clusters.merge(more.e2e_of_clusters, renamed)
+        self.model_of_clusters.merge(more.model_of_clusters, renamed)
+        self.worst.merge(more.worst, renamed)
+        self.best.merge(more.best, renamed)
+        if self.further is not None and more.further is not None:
+            self.further.merge(more.further)
+
+
+_SUMS = (
+    "n_samples", "n_no_answer", "n_unanswered", "n_timed_out", "n_evaluator_errors", "input_tokens", "output_tokens",
+    "total_tokens", "n_ratios", "ratio_nano", "ratio_nano_squared", "n_passed", "n_scored", "score_nano",
+)  # fmt: skip
 
 
 def further_sums(spec: RubricSpec) -> FurtherSums | None:

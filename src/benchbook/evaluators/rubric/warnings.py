@@ -189,6 +189,15 @@ class RejectedCounts:
         for one in rejections_of(history):
             self._counts[one.judge, one.said.partition(":")[0], one.mended] += 1
 
+    def add_read(self, judge: int, n: int) -> None:
+        """Count answers of which this judge's reply was read."""
+        self._n_judged[judge] += n
+
+    def merge(self, more: RejectedCounts) -> None:
+        """Add what was counted of other samples."""
+        self._counts.update(more._counts)
+        self._n_judged = [n + others for n, others in zip(self._n_judged, more._n_judged, strict=True)]
+
     def warnings(self) -> list[str]:
         """One warning for each kind, the most frequent first."""
         return [
