@@ -112,11 +112,13 @@ COMMANDS = (
     "score in:scorer.py:good --evalset in:items5.jsonl --predictions in:predictions.jsonl --runs out:runs",
     "send in:runs/run --to wandb --endpoint out:wandb --runs in:runs",
     "show in:runs/run --runs in:runs",
+    "sign in:runs/other --key in:key --runs in:runs",
     "token create --name ann --runs out:runs",
     "token list --runs in:runs --token-file in:tokens.json",
     "token revoke TOKEN --token-file in:tokens.json",
     "verify in:runs/run --runs in:runs",
     "verify in:runs/many --proof in:proof.json --facts in:facts.jsonl --runs in:runs",
+    "verify in:runs/other --signed-by in:signers --runs in:runs",
     "verify in:audits/a",
     "verify in:pairs/p",
 )
@@ -150,6 +152,8 @@ _FILES = {
     "replies.txt": json.dumps({"reply": json.dumps(_REPLY)}) + "\n",
     "requests.jsonl": json.dumps(_BATCH) + "\n",
     "results.jsonl": json.dumps({"custom_id": "a", "error": {"code": "batch_expired", "message": "late"}}) + "\n",
+    "key": "no key",
+    "signers": "ann@example.org ssh-ed25519 AAAA\n",
     "scorer.py": 'import benchbook as bb\n\n@bb.scorer(name="good")\ndef good(item, answer):\n    return 1.0\n',
     "template.txt": "{{prompt}}",
 }
@@ -182,7 +186,8 @@ def make_places(folder: Path) -> Path:
                   "label sample run --n 1 --out labels", "judge archive judged --out archive",
                   f"judge audit run {_JUDGES.replace('in:', '')} --variants longer --audit-id a --quiet",
                   f"judge pairs run other {_REFEREE.replace('in:', '')} --pairs-id p --quiet",
-                  "run config.toml --run-id many --shard 2/2 --quiet", "run config.toml --run-id many --shard 1/2 --quiet",
+                  "run config.toml --run-id many --shard 2/2 --quiet",
+                  "run config.toml --run-id many --shard 1/2 --quiet",
                   "join many --reports none --quiet", "prove many 1 --out proof.json --facts facts.jsonl",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)

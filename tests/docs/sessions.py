@@ -10,11 +10,13 @@ empty one, or by a sentence in front of the first block that runs, a checkout's 
     <!-- test: exit N -->        the next block ends with N
     <!-- test: slow -->          the next block needs the local model
     <!-- test: skip (why) -->    the next block is not run
+    <!-- test: needs PROGRAM --> the next block is run where there is this program
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +85,8 @@ def _block(page: Path, line: int, language: str, text: str, directive: tuple[str
         return Block(page, line, language, text, file=words)
     if words.startswith("exit "):
         return Block(page, line, language, text, exit_code=int(words.removeprefix("exit ")))
+    if needs := re.fullmatch(r"needs ([a-z-]+)", words):
+        return Block(page, line, language, text, skipped=shutil.which(needs[1]) is None)
     assert words in ("", "slow") or re.fullmatch(r"skip \(.+\)", words), f"{page.name}:{line}: what is {words!r}?"
     return Block(page, line, language, text, slow=words == "slow", skipped=words.startswith("skip"))
 

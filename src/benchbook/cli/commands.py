@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "verify": "Re-derive a record and name every byte that was changed.",
         "rescore": "Compute a record's numbers again, without calling a model.",
         "prove": "Write a short proof that a sample is in a joined record.",
+        "sign": "Sign a record's hash and decision with an SSH key.",
         "experiment": "Take the runs of one experiment together, its plans side by side.",
     },
     "Compare and decide": {
@@ -91,6 +92,7 @@ _SHARED: Mapping[str, str] = {
     "runs": "records",
     "serve": "server",
     "show": "records",
+    "sign": "signing",
     "token": "server",
     "verify": "records",
 }

@@ -148,6 +148,7 @@ def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
 @click.option(
     "--proof", metavar="FILE", help="Hold this proof of a sample against --expect, or RUN's root; compute nothing."
 )
+@click.option("--signed-by", metavar="FILE", help="Allowed signers, as OpenSSH has them: one of them must have signed.")
 @click.option("--facts", metavar="FILE", help="With --proof: the lines that it is about, to be held against it.")
 @runs_option
 @json_option
@@ -159,6 +160,7 @@ def verify(
     against: str | None,
     proof: str | None,
     facts: str | None,
+    signed_by: str | None,
     runs: str,
     as_json: bool,
 ) -> None:
@@ -174,6 +176,12 @@ def verify(
     if facts is not None:
         raise UsageError("--facts: only with --proof")
     path, what, result = _verified(run, expect, against, runs)
+    signers: dict[str, list[str]] | None = None
+    if signed_by is not None and result.holds:
+        from benchbook.cli.signing import who_signed
+
+        signers = who_signed(path, result.sha256, signed_by)
+    unsigned = [name for name, names in (signers or {}).items() if not names]
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {
@@ -185,6 +193,7 @@ def verify(
             "findings": findings,
         }
         said |= {} if result.not_computed is None else {"not_computed": result.not_computed}
+        said |= {} if signers is None else {"signed_by": signers}
         print_json(said | ({"notes": result.notes} if result.notes else {}))
     elif result.holds:
         click.echo(visible(f"{path}: verified. {result.n_facts} facts, {what}"))
@@ -193,12 +202,15 @@ def verify(
             click.echo(visible(f"{result.not_computed}."))
         for note in result.notes:
             click.echo(visible(f"note: {note}"))
+        for name, names in (signers or {}).items():
+            who = f"signed by {', '.join(names)}" if names else f"signed by nobody in {signed_by}"
+            click.echo(visible(f"{name}: {who}"))
     else:
         for finding in result.findings:
             click.echo(visible(str(finding)))
         count = plural(len(result.findings), "finding")
         click.echo(f"{path}: does not hold ({count})", err=True)
-    ctx.exit(0 if result.holds else 1)
+    ctx.exit(0 if result.holds and not unsigned else 1)
 
 
 def _verified(run: str | None, expect: str | None, against: str | None, runs: str) -> tuple[Path, str, Verification]:

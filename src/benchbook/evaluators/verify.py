@@ -21,6 +21,7 @@ from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.joining import check_joined
 from benchbook.evaluators.journal_files import check_journal_files, foreign, left_behind, place_inside
 from benchbook.evaluators.registry import evaluator_of
+from benchbook.evaluators.signing import SIGNATURES, check_statements
 from benchbook.evaluators.verify_progress import VerifyHandler, tell_samples, telling
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
@@ -127,7 +128,9 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
     if not findings:
         findings += _check_derived(record, state, evaluator)
     journals = {SHARDS, SETS} if record.is_sharded else {"journal"}
-    known = {*journals, "inputs", *evaluator.files_of(state.started), *evaluator.folders}
+    if not findings and (record.path / SIGNATURES).is_dir():
+        findings += check_statements(record, state.last_sha256)
+    known = {*journals, "inputs", SIGNATURES, *evaluator.files_of(state.started), *evaluator.folders}
     strange = foreign(record.path, known)
     return findings + [Discrepancy(path.name, None, "does not belong to the record") for path in strange]
 
