@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from benchbook.library.ranking import RunRanking, leaderboard, leaderboard_async
     from benchbook.library.records import load, verify
     from benchbook.library.scoring import score, score_async
+    from benchbook.library.sharding import join, join_async, run_shard, run_shard_async
     from benchbook.library.verified import Verified
 
 __all__ = [
@@ -83,6 +84,8 @@ __all__ = [
     "grid",
     "grid_async",
     "import_logs",
+    "join",
+    "join_async",
     "judge",
     "judge_async",
     "judge_pairs",
@@ -104,6 +107,8 @@ __all__ = [
     "resume_pairs_async",
     "run",
     "run_async",
+    "run_shard",
+    "run_shard_async",
     "score",
     "score_async",
     "scorer",
@@ -148,6 +153,7 @@ _HOMES = {
     "library.ranking": ("RunRanking", "leaderboard", "leaderboard_async"),
     "library.records": ("load", "verify"),
     "library.scoring": ("score", "score_async"),
+    "library.sharding": ("join", "join_async", "run_shard", "run_shard_async"),
     "library.verified": ("Verified",),
 }
 

@@ -126,8 +126,9 @@ def damaged(record: Record, stamp: str, error: str) -> Observation:
 def _read(record: Record, stamp: str, growing: GrowingJournals, *, at_work: bool) -> Observation | None:
     try:
         first = check_whole(record)
-    except NotJoinedError as error:
-        return _in_shards(record, stamp, inside(record, str(error)), at_work=at_work)
+    except NotJoinedError:
+        words = f"its shards are not joined yet; when all are whole: benchbook join {record.run_id}"
+        return _in_shards(record, stamp, words, at_work=at_work)
     if isinstance(first, LabelsStarted):
         return None
     manifest = _manifest_of(record)

@@ -72,7 +72,7 @@ def _gate_words(gate: dict[str, Any]) -> str:
 
 
 def _configuration(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """What was tested by what: the evaluator, the plan, and each file that was read."""
+    """The evaluator, the plan, and each file that was read, by their hashes."""
     named = {manifest["spec"]: manifest["spec_sha256"], "plan": manifest["plan_sha256"], **manifest["inputs"]}
     return [{"name": name, "digest": {"sha256": sha256}} for name, sha256 in sorted(named.items())]
 
