@@ -9,7 +9,7 @@ import pytest
 
 from benchbook.errors import UsageError
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.evalset import CompositionRow, composition_rows
+from benchbook.evalsets.composition import CompositionRow, composition_rows
 from benchbook.evalsets.opening import shipped_names, shipped_path
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.evalset import ChangedItem, EvalSetDifference, difference
+from benchbook.evalsets.composition import ChangedItem, EvalSetDifference, difference
 
 
 def compared(tmp_path: Path, before: list[dict[str, Any]], after: list[dict[str, Any]]) -> EvalSetDifference:

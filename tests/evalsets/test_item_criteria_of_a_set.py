@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.evalsets import open_evalset
-from benchbook.evalsets.evalset import difference
+from benchbook.evalsets.composition import difference
 from benchbook.evalsets.validate import validate
 
 CRITERIA: list[dict[str, Any]] = [{"text": "Is short.", "weight": 3}, {"text": "Lies.", "weight": -0.5}]

@@ -17,8 +17,9 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError
 from benchbook.record.blocks import CallLines, read_blocks
 from benchbook.record.checking import FactsCheck
+from benchbook.record.fact_index import FactIndex
 from benchbook.record.packing import zstd
-from benchbook.record.reading import FactIndex, JournalLine, read_journal
+from benchbook.record.reading import JournalLine, read_journal
 from benchbook.record.state import JournalState, read_state
 
 N_ITEMS, REPEATS = 5, 2

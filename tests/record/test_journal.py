@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from benchbook.canonical import canonical_json, decode_json
 from benchbook.errors import RecordDamagedError, RecordError, RecordLockedError
+from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import Failure, Reply, Sealed, fact_decoder
 from benchbook.record.journal import JournalWriter
 from benchbook.record.packing import zstd
-from benchbook.record.reading import FactIndex, read_journal
+from benchbook.record.reading import read_journal
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ were written anew.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Generic, TypeVar
 
-from benchbook.canonical import unicode_json
+from benchbook.canonical import canonical_lines, unicode_json
 
 _Of = TypeVar("_Of")
 TextPart = str | Callable[[_Of], str]  # of a text: the same in all requests, or made of what the request is about
@@ -47,6 +48,20 @@ class RequestPieces(Generic[_Of]):
     def sha256(self, of: _Of) -> str:
         """The hash that names the request. Raises: as `body`."""
         return hashlib.sha256(self.body(of)).hexdigest()
+
+    def sha256s(self, of_all: Sequence[_Of]) -> list[str]:
+        """The hashes of several requests. Raises: as `body`."""
+        columns: list[Iterable[bytes]] = []
+        for piece in self._pieces:
+            if isinstance(piece, bytes):
+                columns.append(repeat(piece))
+            else:
+                texts = canonical_lines(map(piece, of_all)).split(b"\n")
+                columns.append([text[1:-1] for text in texts[:-1]])
+        sha256 = hashlib.sha256
+        if all(isinstance(piece, bytes) for piece in self._pieces):
+            return [self.sha256(one) for one in of_all]
+        return [sha256(b"".join(pieces)).hexdigest() for pieces in zip(*columns, strict=False)]
 
 
 def _inside(text: str) -> bytes:

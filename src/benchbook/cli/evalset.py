@@ -14,7 +14,7 @@ from benchbook.cli.output import json_option, json_text, print_json, print_table
 from benchbook.text import did_you_mean, plural, shorten, visible
 
 if TYPE_CHECKING:
-    from benchbook.evalsets.evalset import EvalSetDifference
+    from benchbook.evalsets.composition import EvalSetDifference
     from benchbook.evalsets.findings import Code, Finding, Severity
 
 _PROFILES = ("golden-v1", "eval_v1", "eval_v2", "rubric", "score")
@@ -105,7 +105,7 @@ def _print_findings(findings: Iterable[Finding], *, most_missing: int | None) ->
 def show(file: str, as_json: bool) -> None:
     """Show what SET is made of: how many items of each section, category and difficulty."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.evalset import composition_rows
+    from benchbook.evalsets.composition import composition_rows
 
     with open_evalset(_path_of(file)) as opened:
         rows = composition_rows(opened)
@@ -133,7 +133,7 @@ def show(file: str, as_json: bool) -> None:
 def diff(ctx: click.Context, before: str, after: str, says_so: bool, as_json: bool) -> None:
     """Show what changed from SET_A to SET_B, item by item, by id."""
     from benchbook.evalsets import open_evalset
-    from benchbook.evalsets.evalset import difference
+    from benchbook.evalsets.composition import difference
 
     with open_evalset(_path_of(before)) as old, open_evalset(_path_of(after)) as new:
         found = difference(old, new)

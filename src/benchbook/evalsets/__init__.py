@@ -9,7 +9,8 @@ prediction  an output that was made elsewhere and is read from a file (source 00
 The validator is `benchbook.evalsets.validate.validate`; predictions are in `benchbook.evalsets.predictions`.
 """
 
-from benchbook.evalsets.evalset import CompositionRow, EvalSet, composition_rows
+from benchbook.evalsets.composition import CompositionRow, composition_rows
+from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Finding
 from benchbook.evalsets.items import Item, read_item
 from benchbook.evalsets.opening import open_evalset, shipped_names, shipped_path, start_evalset

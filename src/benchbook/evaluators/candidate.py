@@ -298,11 +298,24 @@ class CandidateRequests:
 
     def candidate_sha256(self, item: Item) -> str:
         """The hash of the same."""
-        pieces = self._pieces.get(item.context is not None)
-        if pieces is not None and not (self._template.conversations and item.messages is not None):
+        if (pieces := self._pieces_for(item)) is not None:
             with suppress(UnicodeEncodeError):
                 return pieces.sha256(item)
         return request_sha256(self.candidate(item))
+
+    def candidate_sha256s(self, items: Sequence[Item]) -> list[str]:
+        """The hashes of the same for several items."""
+        kinds = set(map(self._pieces_for, items))
+        if len(kinds) == 1 and (pieces := kinds.pop()) is not None:
+            with suppress(UnicodeEncodeError):
+                return pieces.sha256s(items)
+        return [self.candidate_sha256(item) for item in items]
+
+    def _pieces_for(self, item: Item) -> RequestPieces[Item] | None:
+        """The pieces of an item's request; None where it is rendered as a whole."""
+        if self._template.conversations and item.messages is not None:
+            return None
+        return self._pieces.get(item.context is not None)
 
     def _body(self, texts: Sequence[str]) -> bytes:
         (text,) = texts

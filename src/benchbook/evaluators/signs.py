@@ -59,6 +59,17 @@ class AnswerSigns:
         if (mark := _mark_in(answer)) is not None:
             self._marks[mark] += 1
 
+    def add_all(self, replies: Sequence[Reply]) -> None:
+        """Count answers that have a text, and no declared thoughts in it."""
+        self._n_replies += len(replies)
+        self._n_with_tokens += sum([one.input_tokens is not None and one.output_tokens is not None for one in replies])
+        self._n_with_latency += sum([one.latency_e2e_ms is not None for one in replies])
+        self.n_cut_and_judged += sum([one.finish_reason == "length" for one in replies])
+        for one in replies:
+            text = one.text or ""
+            if ("<" in text or "[" in text or "◁" in text) and (mark := _mark_in(text)) is not None:
+                self._marks[mark] += 1
+
     def merge(self, more: AnswerSigns) -> None:
         """Add what was counted of other answers."""
         self._n_replies += more._n_replies

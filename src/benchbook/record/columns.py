@@ -56,8 +56,17 @@ def part_of_columns(row_type: type[msgspec.Struct], columns: Mapping[str, Column
             sizes += len(_encoder.encode(value))
         else:
             sizes += sizes_of(column)
-            made.append(pl.Series(name, column, kind, strict=True))
+            made.append(_series(name, column, kind))
     return TablePart(pl.DataFrame(made), sizes)
+
+
+def _series(name: str, values: Any, kind: Any) -> polars.Series:
+    import polars as pl
+
+    try:
+        return pl.Series(name, values, kind, strict=True)
+    except TypeError as error:  # so Polars tells of a number beyond 64 bits
+        raise OverflowError(str(error)) from None
 
 
 def sizes_of(values: Sequence[Any]) -> np.ndarray:
@@ -92,7 +101,7 @@ def lists_of_one(fields: Mapping[str, Column], kind: Any, n: int) -> MadeColumn:
             made.append(pl.Series(field.name, [column.value], field.dtype).new_from_index(0, n))
             sizes += len(_encoder.encode(column.value))
         else:
-            made.append(pl.Series(field.name, column, field.dtype, strict=True))
+            made.append(_series(field.name, column, field.dtype))
             sizes += sizes_of(column)
     structs = pl.DataFrame(made).to_struct("")
     return MadeColumn(structs.reshape((-1, 1)).arr.to_list().cast(kind), sizes)

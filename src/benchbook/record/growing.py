@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import overload
 
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import Failure, Reply, RunStarted
-from benchbook.record.reading import FactIndex, JournalLine, read_journal
+from benchbook.record.reading import JournalLine, read_journal
 from benchbook.record.state import JournalState
 
 

@@ -84,7 +84,7 @@ class JoinedJournals:
 
     def blocks(self) -> Iterator[JournalLine | CallLines]:
         """Every line, with the chain of each shard checked up to where it was joined. Facts have the numbers of their
-        shard's journal; in the record they are numbered by their samples (`FactIndex.in_plan_order`).
+        shard's journal; in the record they are numbered by their samples (`fact_index`).
 
         Raises: RecordDamagedError, also where a shard does not have what was joined.
         """

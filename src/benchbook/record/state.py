@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.blocks import CallLines, read_blocks
+from benchbook.record.fact_index import FactIndex, OutcomeIndex
 from benchbook.record.facts import (
     FIRST_PREV,
     Failure,
@@ -23,7 +24,7 @@ from benchbook.record.facts import (
     RunStarted,
 )
 from benchbook.record.joined import JoinedJournals
-from benchbook.record.reading import SHARDS, FactIndex, JournalLine, OutcomeIndex, place_in
+from benchbook.record.reading import SHARDS, JournalLine, place_in
 
 _MAX_KINDS = 50
 
@@ -175,8 +176,9 @@ def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
         if state is None:
             if not isinstance(found, JournalLine) or not isinstance(found.fact, RunStarted):
                 break
-            state = JournalState(journal, found.fact, FactIndex(journal), config=found.fact.config)
-            state.joined, state.index.in_plan_order = shards, shards is not None
+            index = FactIndex(journal, None if shards is None else 1)  # after the first fact
+            state = JournalState(journal, found.fact, index, config=found.fact.config)
+            state.joined = shards
         if isinstance(found, CallLines):
             state.add_calls(found)
             if looker is not None:

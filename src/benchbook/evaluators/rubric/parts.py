@@ -83,14 +83,9 @@ class RubricParts:
         if self._items is None:
             found.sums.begin((sample, item) for (sample, _), item in zip(samples, items, strict=True))
         plain: list[PlainSample] = []
-        places: list[int] = []  # of the others
+        places: list[int] = list(range(len(samples)))  # of the others
         if self._plain is not None:
-            for place, ((sample, facts), item) in enumerate(zip(samples, items, strict=True)):
-                one = self._plain.pick(sample, item, facts)
-                if one is None:
-                    places.append(place)
-                else:
-                    plain.append(one)
+            plain, places = self._plain.pick(samples, items)
         parts = self._of_plain(plain)
         if parts:
             found.sums.add_plain(plain)
@@ -105,7 +100,7 @@ class RubricParts:
     def _of_plain(self, plain: Sequence[PlainSample]) -> list[TablePart]:
         """The rows of plain samples; none where some of them have to be made one by one."""
         if plain and self._plain is not None:
-            with suppress(UnicodeEncodeError, OverflowError, TypeError):
+            with suppress(UnicodeEncodeError, OverflowError):
                 return [self._plain.rows(plain)]
         return []
 

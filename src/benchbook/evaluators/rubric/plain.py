@@ -7,7 +7,8 @@ which say the same of a plain sample: tests hold the two against each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from benchbook.evalsets import Item
@@ -15,7 +16,7 @@ from benchbook.evaluators.derivation import ONLY_THE_MODEL
 from benchbook.evaluators.exact import NANO, divide
 from benchbook.evaluators.rubric.plain_scores import PlainScore, PlainScorer
 from benchbook.evaluators.rubric.plan import Panel, Plan, Requests
-from benchbook.evaluators.rubric.reply import Parsed, parse_reply
+from benchbook.evaluators.rubric.reply import PlainReplies
 from benchbook.evaluators.rubric.row import row_type
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.columns import Column, Same, coded_lists, lists_of_one, part_of_columns
@@ -24,16 +25,30 @@ from benchbook.record.tables import TablePart, table_schema
 
 
 class PlainSample(NamedTuple):
-    """One of them. `answer` is the model's reply, `verdict` the judge's, which was read as `parsed`."""
+    """One of them. `answer` is the model's reply, `verdict` the judge's."""
 
     sample: int
     item: Item
     answer: Reply
     verdict: Reply
-    parsed: Parsed
-    score: PlainScore
+    scores: tuple[int, ...]
+    rationale: str
+    answer_sha256: str
     total_tokens: int | None
     ratio_nano: int | None  # the tokens that were written for each that was read (R1.1)
+    worth: PlainScore
+
+
+class _Read(NamedTuple):
+    """A sample that may be one: what it asks is still to be held against the plan."""
+
+    place: int
+    sample: int
+    item: Item
+    answer: Reply
+    verdict: Reply
+    scores: tuple[int, ...]
+    rationale: str
     answer_sha256: str
 
 
@@ -44,53 +59,76 @@ class PlainSamples:
         self._plan = plan
         self._spec = spec
         self._requests = requests
-        self._lone_closing = derivation >= ONLY_THE_MODEL
-        self._caused = derivation >= ONLY_THE_MODEL
         self._scorer = PlainScorer(spec)
+        self._replies = PlainReplies(spec)
         self._measured_tokens = [one.name == "tokens" for one in spec.measures]
-        self._row_type = row_type(spec, panel=False, caused=self._caused)
+        self._row_type = row_type(spec, panel=False, caused=derivation >= ONLY_THE_MODEL)
 
     @staticmethod
     def may_be(plan: Plan, spec: RubricSpec) -> bool:
         """True if samples of such a plan can be plain: there is one judge, who is asked for scores alone."""
         return not isinstance(plan.panel, Panel) and not spec.asks_more and not spec.counts_more
 
-    def pick(self, sample: int, item: Item, facts: Sequence[SampleFact]) -> PlainSample | None:
-        """The sample, if it is plain."""
+    def pick(
+        self, samples: Sequence[tuple[int, list[SampleFact]]], items: Sequence[Item]
+    ) -> tuple[list[PlainSample], list[int]]:
+        """The plain ones of some samples, and the places of the others. `items` has the item of each."""
+        read: list[_Read] = []
+        others: list[int] = []
+        for place, (sample, facts) in enumerate(samples):
+            one = self._read(place, sample, items[place], facts)
+            if one is None:
+                others.append(place)
+            else:
+                read.append(one)
+        plain = []
+        for one, asks_as_planned in zip(read, self._ask_as_planned(read), strict=True):
+            if asks_as_planned:
+                plain.append(self._scored(one))
+            else:
+                others.append(one.place)
+        return plain, sorted(others)
+
+    def _read(self, place: int, sample: int, item: Item, facts: Sequence[SampleFact]) -> _Read | None:
+        """The sample, where model and judge were asked once, and the answer has no thoughts in it."""
         calls = _as_planned(facts)
         if calls is None:
             return None
         answer, verdict = calls
-        parsed = self._read(answer, verdict)
-        if parsed is None:
-            return None
-        try:
-            answer_sha256 = hashlib.sha256((answer.text or "").encode()).hexdigest()
-        except UnicodeEncodeError:
-            return None
-        if self._requests is not None and not self._asks_as_planned(item, answer, verdict):
-            return None
-        total = ratio = None
-        if answer.input_tokens is not None and answer.output_tokens is not None:
-            total = answer.input_tokens + answer.output_tokens
-            ratio = divide(answer.output_tokens * NANO, max(answer.input_tokens, 1))
-        values = tuple([total if of_tokens else answer.latency_e2e_ms for of_tokens in self._measured_tokens])
-        score = self._scorer.score(parsed.scores, values)  # type: ignore[arg-type]
-        return PlainSample(sample, item, answer, verdict, parsed, score, total, ratio, answer_sha256)
-
-    def _read(self, answer: Reply, verdict: Reply) -> Parsed | None:
-        """The judge's verdict on an answer without thoughts of its own; None where it is another, or can't be read."""
         text, reply = answer.text or "", verdict.text or ""
         if not text.strip() or any(f"</{tag}>" in text for tag in self._plan.candidate.reasoning_tags):
             return None
-        found = parse_reply(reply, self._spec, self._plan.judge.reasoning_tags, lone_closing=self._lone_closing)
-        return found if isinstance(found, Parsed) and None not in found.scores else None
+        if any(f"</{tag}>" in reply for tag in self._plan.judge.reasoning_tags):
+            return None
+        found = self._replies.read(reply)
+        if found is None:
+            return None
+        try:
+            answer_sha256 = hashlib.sha256(text.encode()).hexdigest()
+        except UnicodeEncodeError:
+            return None
+        return _Read(place, sample, item, answer, verdict, *found, answer_sha256)
 
-    def _asks_as_planned(self, item: Item, answer: Reply, verdict: Reply) -> bool:
-        assert self._requests is not None  # noqa: S101 - the caller looked
-        return answer.request_sha256 == self._requests.candidate_sha256(
-            item
-        ) and verdict.request_sha256 == self._requests.judge_sha256(item, answer.text or "")
+    def _ask_as_planned(self, read: Sequence[_Read]) -> Iterable[bool]:
+        """Of each, whether the plan leads to what it asked model and judge."""
+        if self._requests is None or not read:
+            return repeat(True, len(read))
+        candidates = self._requests.candidate_sha256s([one.item for one in read])
+        judges = self._requests.judge_sha256s([(one.item, one.answer.text or "") for one in read])
+        return [
+            one.answer.request_sha256 == candidate and one.verdict.request_sha256 == judge
+            for one, candidate, judge in zip(read, candidates, judges, strict=True)
+        ]
+
+    def _scored(self, one: _Read) -> PlainSample:
+        answer = one.answer
+        read, written = answer.input_tokens, answer.output_tokens
+        total = ratio = None
+        if read is not None and written is not None:
+            total, ratio = read + written, divide(written * NANO, max(read, 1))
+        values = tuple([total if of_tokens else answer.latency_e2e_ms for of_tokens in self._measured_tokens])
+        worth = self._scorer.score(one.scores, values)
+        return PlainSample(*one[1:], total, ratio, worth)
 
     def rows(self, samples: Sequence[PlainSample]) -> TablePart:
         """Their rows.
@@ -98,9 +136,8 @@ class PlainSamples:
         Raises: UnicodeEncodeError, OverflowError, where some must be made one by one.
         """
         n, n_items, spec = len(samples), self._plan.n_items, self._spec
-        numbers, items, answers, verdicts, parsed, scores, totals, ratios, hashes = map(
-            list, zip(*samples, strict=True)
-        )
+        of_each = map(list, zip(*samples, strict=True))
+        numbers, items, answers, verdicts, scores, rationales, hashes, totals, ratios, worths = of_each
         columns: dict[str, Column] = {
             name: Same(None)
             for name in ("score_origin", "evaluator_error", "parse_error_reason", "error_detail", "reasoning")
@@ -115,10 +152,10 @@ class PlainSamples:
             "repeat": [number // n_items for number in numbers],
             "item_id": [one.id for one in items],
             "candidate_answer": [one.text for one in answers],
-            "rationale": [one.rationale for one in parsed],
-            "sample_score": [one.score_nano / NANO for one in scores],
-            "passed": [not one.fail_reasons for one in scores],
-            "fail_reasons": coded_lists([one.fail_reasons for one in scores]),
+            "rationale": rationales,
+            "sample_score": [one.score_nano / NANO for one in worths],
+            "passed": [not one.fail_reasons for one in worths],
+            "fail_reasons": coded_lists([one.fail_reasons for one in worths]),
             "timed_out": Same(False),
             "total_tokens": totals,
             "token_efficiency_ratio": [None if one is None else one / NANO for one in ratios],
@@ -130,10 +167,10 @@ class PlainSamples:
             "judge_replies": self._judge_replies(verdicts),
         }
         for place, criterion in enumerate(spec.criteria):
-            columns[criterion.score_key] = [one.scores[place] for one in parsed]
-            columns[criterion.norm] = [one.norms[place] for one in scores]
+            columns[criterion.score_key] = [one[place] for one in scores]
+            columns[criterion.norm] = [one.norms[place] for one in worths]
         for place, measure in enumerate(spec.measures):
-            columns[measure.norm] = [one.measured[place] for one in scores]
+            columns[measure.norm] = [one.measured[place] for one in worths]
         return part_of_columns(self._row_type, columns, n)
 
     def _judge_replies(self, verdicts: Sequence[Reply]) -> Column:

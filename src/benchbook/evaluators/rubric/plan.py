@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -109,6 +108,13 @@ class Requests(CandidateRequests):
                 return self._judge_pieces[judge].sha256((item, answer))
         return request_sha256(self.judge(item, answer, judge))
 
+    def judge_sha256s(self, judged: Sequence[tuple[Item, str]]) -> list[str]:
+        """The hashes of the requests to the first judge about several answers."""
+        if self._judge_pieces:
+            with suppress(UnicodeEncodeError):
+                return self._judge_pieces[0].sha256s(judged)
+        return [self.judge_sha256(item, answer) for item, answer in judged]
+
 
 # ── what a judge is asked ────────────────────────────────────────────────────────────────────────────────────
 
@@ -159,12 +165,13 @@ class _Text:
     def parts(self) -> list[TextPart[tuple[Item, str]]]:
         found: list[TextPart[tuple[Item, str]]] = [self._literals[0]]
         for value, literal in zip(self._values, self._literals[1:], strict=True):
-            found += [partial(_called, value), literal]
+            found += [_of_judged(value), literal]
         return found
 
 
-def _called(value: Callable[[Item, str], str], judged: tuple[Item, str]) -> str:
-    return value(*judged)
+def _of_judged(value: Callable[[Item, str], str]) -> Callable[[tuple[Item, str]], str]:
+    """The same of an item with an answer."""
+    return lambda judged: value(*judged)
 
 
 def placeholders() -> tuple[str, ...]:

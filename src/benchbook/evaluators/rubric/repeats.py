@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.exact import NANO, RepeatSummary, as_float, mean, percentile, ratio, summary_of
+from benchbook.evaluators.rubric.plain import PlainSample
 from benchbook.evaluators.rubric.row import slice_type
 from benchbook.evaluators.rubric.rows import ItemAgreement, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
@@ -58,6 +60,13 @@ class RepeatRows:
         if row.score_nano is not None:
             sums.n_scored += 1
             sums.score_nano += row.score_nano
+
+    def add_scored(self, repeat: int, latencies_ms: Iterable[int], scores_nano: Sequence[int]) -> None:
+        """Add samples that all have a score, where there is one repeat."""
+        sums = self.sums[repeat]
+        sums.latencies_ms.update(latencies_ms)
+        sums.n_scored += len(scores_nano)
+        sums.score_nano += sum(scores_nano)
 
 
 class RepeatCounts:
@@ -222,6 +231,12 @@ class Slices:
                 if score is not None:
                     one.n_given[number] += 1
                     one.scores[number] += score
+
+    def add_plain(self, samples: Sequence[PlainSample]) -> None:
+        """Count samples that went as planned."""
+        if any(item.section or item.category or item.difficulty for item in [one.item for one in samples]):
+            for one in samples:
+                self.add(one.item, one.scores, one.worth.score_nano, passed=not one.worth.fail_reasons)
 
     def merge(self, more: Slices) -> None:
         """Add the sums of other samples."""

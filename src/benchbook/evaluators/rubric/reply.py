@@ -93,6 +93,37 @@ def parse_reply(
     return _with_more(parsed, value, spec, judged) if spec.asks_more else parsed
 
 
+class PlainReplies:
+    """Reads replies that keep all rules, under a rubric that asks for scores alone, as `parse_reply` does; of any other
+    reply it says no more than that it is another.
+    """
+
+    def __init__(self, spec: RubricSpec) -> None:
+        self._asked = [(one.score_key, {given: place for place, given in enumerate(one.given)}) for one in spec.asked]
+        self._lowest = [0 if one.grades else one.lowest for one in spec.asked]
+        self._kinds = [str if one.grades else int for one in spec.asked]
+        self._max_words = spec.max_rationale_words
+
+    def read(self, reply: str) -> tuple[tuple[int, ...], str] | None:
+        """The scores and the rationale."""
+        try:
+            value = parse_strict(reply)
+        except StrictJsonError:
+            return None
+        if type(value) is not dict:
+            return None
+        scores = []
+        for (key, places), lowest, kind in zip(self._asked, self._lowest, self._kinds, strict=True):
+            given = value.get(key)
+            if type(given) is not kind or (place := places.get(given)) is None:
+                return None
+            scores.append(lowest + place)
+        rationale = value.get("rationale")
+        if type(rationale) is not str or not 0 < len(rationale.split()) <= self._max_words:
+            return None
+        return tuple(scores), rationale
+
+
 def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: Judged | None) -> Parsed | Rejected:
     """`parsed` with what a rubric asks for beside scores, looked up in what was judged; or the first fault of that."""
     assert judged is not None  # noqa: S101 - nobody reads such a reply without

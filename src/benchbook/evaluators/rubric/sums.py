@@ -101,19 +101,11 @@ class SampleSums:
         if not samples:
             return
         answers, verdicts = [one.answer for one in samples], [one.verdict for one in samples]
-        scores, nanos = [one.parsed.scores for one in samples], [one.score.score_nano for one in samples]
-        self._tally_plain(samples, answers, nanos)
-        for one in samples:
-            passed = not one.score.fail_reasons
-            self.slices.add(one.item, one.parsed.scores, one.score.score_nano, passed=passed)
-            self.repeats.add(
-                RepeatRow(
-                    one.sample // self._plan.n_items, one.sample % self._plan.n_items,
-                    hash_of_answer(one.answer_sha256), passed, one.answer.latency_e2e_ms, one.parsed.scores,
-                    one.score.score_nano,
-                )
-            )  # fmt: skip
-        next(iter(self.given.values())).update(scores)
+        latencies = [ms for one in answers if (ms := one.latency_e2e_ms) is not None]
+        self._tally_plain(samples, answers, latencies)
+        self._compare_plain(samples, latencies)
+        self.slices.add_plain(samples)
+        next(iter(self.given.values())).update([one.scores for one in samples])
         self.evaluator_latencies.update([ms for one in verdicts if (ms := one.latency_e2e_ms) is not None])
         self.sums["evaluator_input_tokens"] += sum([one.input_tokens or 0 for one in verdicts])
         self.sums["evaluator_output_tokens"] += sum([one.output_tokens or 0 for one in verdicts])
@@ -122,26 +114,38 @@ class SampleSums:
         self.paid.add_all("model", answers)
         self.paid.add_all(0, verdicts)
         if self._by_model:
-            for answer in answers:
-                self.signs.add(answer, answer.text)
+            self.signs.add_all(answers)
             self.rejected.add_read(0, len(samples))
 
-    def _tally_plain(self, samples: Sequence[PlainSample], answers: Sequence[Reply], nanos: Sequence[int]) -> None:
-        tally, n = self.tally, len(samples)
+    def _compare_plain(self, samples: Sequence[PlainSample], latencies: Sequence[int]) -> None:
+        """Count samples for what is compared of repeats."""
+        n_items = self._plan.n_items
+        if self._plan.repeats == 1:
+            self.repeats.add_scored(0, latencies, [one.worth.score_nano for one in samples])
+            return
+        for one in samples:
+            repeat, item = divmod(one.sample, n_items)
+            answer, passed = hash_of_answer(one.answer_sha256), not one.worth.fail_reasons
+            latency_ms, score_nano = one.answer.latency_e2e_ms, one.worth.score_nano
+            self.repeats.add(RepeatRow(repeat, item, answer, passed, latency_ms, one.scores, score_nano))
+
+    def _tally_plain(self, samples: Sequence[PlainSample], answers: Sequence[Reply], latencies: Sequence[int]) -> None:
+        tally, n, worths = self.tally, len(samples), [one.worth for one in samples]
+        nanos = [one.score_nano for one in worths]
         tally.n_samples += n
         tally.n_scored += n
         tally.score_nano += sum(nanos)
         tally.spread.add_all(nanos)
-        tally.n_passed += sum([not one.score.fail_reasons for one in samples])
-        tally.fail_reasons.update([reason for one in samples for reason in one.score.fail_reasons])
-        for counts, given in zip(tally.counts, zip(*[one.parsed.scores for one in samples], strict=True), strict=True):
+        tally.n_passed += sum([not one.fail_reasons for one in worths])
+        tally.fail_reasons.update([reason for one in worths for reason in one.fail_reasons])
+        for counts, given in zip(tally.counts, zip(*[one.scores for one in samples], strict=True), strict=True):
             counts.update(given)
-        tally.latencies_e2e_ms.update([ms for one in answers if (ms := one.latency_e2e_ms) is not None])
+        tally.latencies_e2e_ms.update(latencies)
         tally.latencies_model_ms.update([ms for one in answers if (ms := one.latency_model_ms) is not None])
         tally.input_tokens += sum([one.input_tokens or 0 for one in answers])
         tally.output_tokens += sum([one.output_tokens or 0 for one in answers])
         tally.total_tokens += sum([one.total_tokens or 0 for one in samples])
-        ratios = [one.ratio_nano for one in samples if one.ratio_nano is not None]
+        ratios = [ratio for one in samples if (ratio := one.ratio_nano) is not None]
         tally.n_ratios += len(ratios)
         tally.ratio_nano += sum(ratios)
         tally.ratio_nano_squared += sum([one * one for one in ratios])
@@ -154,8 +158,8 @@ class SampleSums:
         assert number is not None  # noqa: S101 - every sample has one
         sums = self.tally.cluster(number)
         sums.n_samples += 1
-        sums.n_passed += not one.score.fail_reasons
-        sums.add_scores(one.parsed.scores, one.score.score_nano, self._spec)
+        sums.n_passed += not one.worth.fail_reasons
+        sums.add_scores(one.scores, one.worth.score_nano, self._spec)
         self.tally.e2e_of_clusters.add(number, one.answer.latency_e2e_ms)
         self.tally.model_of_clusters.add(number, one.answer.latency_model_ms)
         if one.ratio_nano is not None:
