@@ -13,6 +13,7 @@
     │   ├── LaterRecordError        a later version wrote it, in a format that this one does not know
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
     ├── OutputError                 standard output can't be written
+    ├── VendorError                 a vendor of batches refuses, or can't be reached; nothing is lost
     └── RunStoppedError             a run ended early; its record resumes
 
 `exit_code` is what the command line ends with (DESIGN, Interfaces).
@@ -229,6 +230,28 @@ class RecordDamagedError(RecordError):
 
 class OutputError(BenchbookError):
     """Standard output can't be written, and not because its reader went away."""
+
+
+class VendorError(BenchbookError):
+    """A vendor of batches refuses a call, or gave no answer to it. What is recorded is whole; ask again later.
+
+    `definite`: what was asked was not done; else nobody knows. `needs_a_person`: asking again would bring the same.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        definite: bool = False,
+        needs_a_person: bool = False,
+        cause: str | None = None,
+        wait_s: float | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.definite = definite
+        self.needs_a_person = needs_a_person
+        self.cause = cause
+        self.wait_s = wait_s  # as the vendor asks
 
 
 class RunStoppedError(BenchbookError):

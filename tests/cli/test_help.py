@@ -49,10 +49,10 @@ def test_no_option_is_left_out_of_the_sections(words: list[str]) -> None:
     assert [option.name for option in options if f"{option.opts[0]}" not in [one.strip(",") for one in text]] == []
 
 
-def test_every_setting_but_the_table_of_judges_is_an_option() -> None:
+def test_every_setting_but_the_tables_is_an_option() -> None:
     command = click.command()(setting_options(lambda: None))
     names = {option.name for option in command.params}
-    assert {name for section in SETTINGS.values() for name in section} - names == {"judges"}
+    assert {name for section in SETTINGS.values() for name in section} - names == {"judges", "batch"}
 
 
 # ── a word that was mistyped ─────────────────────────────────────────────────────────────────────────────────

@@ -26,6 +26,7 @@ from support import ROOT
 OF_A_CALLER: Mapping[str, Any] = {
     "evalset": keywords.Rows, "model": keywords.Asked, "judge": keywords.Asked, "spec": keywords.FilePath,
     "against": keywords.FilePath, "where": str | Sequence[str], "judges": Sequence[keywords.JudgeTable],
+    "batch": Mapping[str, Any],
 }  # fmt: skip
 
 

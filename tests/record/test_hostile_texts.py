@@ -24,6 +24,9 @@ from benchbook.canonical import canonical_json, decode_json
 from benchbook.record.derived_files import pretty_json
 from benchbook.record.facts import (
     FIRST_PREV,
+    BatchCollected,
+    BatchPrepared,
+    BatchSubmitted,
     DrawnStratum,
     Fact,
     Failure,
@@ -56,6 +59,7 @@ AS_IT_CAME = frozenset({"text", "own", "config", "identity"})
 # Held against something else, so that no text is as good as another: hashes, the plan, names of what is there.
 BOUND = frozenset({
     "prev", "at", "run_id", "spec", "spec_sha256", "plan_sha256", "inputs", "config", "identity", "request_sha256",
+    "batch",
 })  # fmt: skip
 # By record, the roles whose texts may be any without another fact being wrong by it.
 RECORDS = {"rubric_faults": "judge", "rubric_panel": "judge", "score_asked": "candidate", "judged_gaps": "judge"}
@@ -74,6 +78,12 @@ EXAMPLES: tuple[Fact, ...] = (
     LogOutcomes(
         outcomes=[ImportedOutcome(sample=0, scores={"a": ImportedScore(value=0.5, said="t")}, failure="t", limit="t")]
     ),
+    BatchPrepared(
+        batch="b", form="openai", address="", role="judge", n_requests=1, samples=[(0, 1)], sha256="",
+        price_factor="0.5",
+    ),
+    BatchSubmitted(batch="b", vendor_id="v"),
+    BatchCollected(batch="b", end="failed", detail="", results=[""]),
     Sealed(segment=1, sha256="", lines_sha256=""),
     Interrupted(reason=""),
     Resumed(code_version={"packages": {"a": "1"}}, environment={}, config={}),

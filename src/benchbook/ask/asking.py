@@ -43,7 +43,7 @@ class Endpoint:
     who: Who | None = None  # as texts name it
     refuses: bool = False  # it has shown a fault that only a person can mend: it need not be asked again
 
-    def cost_usd(self, input_tokens: int | None, output_tokens: int | None) -> Decimal:
+    def cost_usd(self, input_tokens: int | Decimal | None, output_tokens: int | Decimal | None) -> Decimal:
         cost = Decimal(0)
         if self.input_price is not None:
             cost += self.input_price * (input_tokens or 0)

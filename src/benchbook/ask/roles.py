@@ -227,7 +227,7 @@ def check_can_ask(role: RoleSettings) -> None:
     config, model_id = role.config, role.model_id
     match model_id.provider:
         case "openai":
-            _access(role)
+            access_of(role)
         case "local":
             find_model(model_id.name, config.path, role.called)
             check_installed()
@@ -247,11 +247,11 @@ def check_can_ask(role: RoleSettings) -> None:
 def _open_openai(role: RoleSettings) -> Provider:
     from benchbook.ask.providers.openai import OpenAIProvider
 
-    address, key = _access(role)
+    address, key = access_of(role)
     return OpenAIProvider(address, key, timeout_ms=role.timeout_ms)
 
 
-def _access(role: RoleSettings) -> tuple[str, Secret | None]:
+def access_of(role: RoleSettings) -> tuple[str, Secret | None]:
     """The address of a model, and the key for it. A user's own server mostly needs no key; OpenAI always does.
 
     Raises: ConfigError.

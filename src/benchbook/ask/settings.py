@@ -26,6 +26,23 @@ Count = Annotated[int, Meta(ge=0)]
 Price = Annotated[Decimal, Meta(description="US dollars per million tokens")]
 
 
+class BatchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How requests go out in batches. What is None follows from the address, and from the vendor's documents.
+
+    `vendor` says whose calls the model's address takes, `judge_vendor` the judges'. `price_factor` is the part of the
+    price that a token in a batch costs. `settle_seconds`: for so long after a call without an answer a batch may appear
+    at its vendor; nothing of it is sent again before.
+    """
+
+    vendor: Literal["openai", "anthropic", "gemini"] | None = None
+    judge_vendor: Literal["openai", "anthropic", "gemini"] | None = None
+    price_factor: Decimal | None = None
+    max_requests: Annotated[int, Meta(ge=1, le=10_000_000)] | None = None
+    max_bytes: Positive | None = None
+    settle_seconds: Count = 60
+    by_hand: bool = False  # files are written, which somebody else carries to the vendor
+
+
 class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of any run: its evaluator, its limits, and where its files go."""
 
@@ -40,6 +57,7 @@ class SittingSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     max_wait_ms: Count = 60_000
     accept_unanswered: bool = False
     cache: str | None = None
+    batch: BatchSettings | None = None
 
     runs: str = "runs"
     run_id: str | None = None

@@ -24,19 +24,21 @@ from benchbook.ask.roles import Means, Roles, RoleSettings, check_can_ask, open_
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import Gathering, UsageError
+from benchbook.record.batches import BatchLedger
 from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, RunEnded, RunStarted, Shard
 from benchbook.record.folder import Inputs, Record, ShardRecord, at_work, create_record
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
+from benchbook.text import plural
 
 _Derived_co = TypeVar("_Derived_co", covariant=True)
 Settings = TypeVar("Settings", bound=SittingSettings)
 
 
 @runtime_checkable
-class _Concludes(Protocol):
+class Concludes(Protocol):
     """Questions after which more is recorded, once a sitting has asked all that it could."""
 
     async def conclude(self, journal: JournalWriter, stop: Stop, tell: Tell) -> bool:
@@ -264,6 +266,7 @@ class Sitting:
         self._progress = Progress(planned=len(only))
         self._resume = Resume(questions.n_samples, questions.is_finished, questions.endpoint_of, only)
         self._ended = False
+        self._batches = BatchLedger()
 
     async def ask(self, resumed: Resumed | None, pins: PinCheck, *, as_it_is: bool = False) -> None:
         """Open the journal, ask whatever it lacks, and record how the sitting ended. `resumed` is None in the first.
@@ -273,6 +276,9 @@ class Sitting:
         with JournalWriter(self._record.journal, on_line=self._note) as journal:
             if self._ended:
                 return
+            if n_out := sum(one.n_out for one in self._batches.open):
+                out = f"{plural(n_out, 'request')} of it are in batches"
+                raise UsageError(f"{self._record.path}: {out}; `benchbook batch collect {self._record.path}` goes on")
             if resumed is not None:
                 journal.append(resumed)
             accepts = as_it_is or self._config.accept_unanswered
@@ -293,7 +299,7 @@ class Sitting:
 
     async def _conclude(self, journal: JournalWriter) -> bool:
         """Do the work that follows the asking, if any; return True once it is done."""
-        if not isinstance(self._questions, _Concludes):
+        if not isinstance(self._questions, Concludes):
             return True
         is_whole = False
         tell = telling(self._on_progress, self._progress)
@@ -318,6 +324,7 @@ class Sitting:
 
     def _note(self, line: JournalLine) -> None:
         self._resume.note(line)
+        self._batches.note(line.fact)
         self._ended = self._ended or isinstance(line.fact, RunEnded)
 
     async def _ask_all(self, journal: JournalWriter, pins: PinCheck) -> None:

@@ -34,6 +34,7 @@ _DID: Mapping[str, str] = {
     "server_error": "failed",
     "request": "refused the request",
     "broken_reply": "sent what is no whole reply",
+    "not_carried_out": "ended the batch before it was asked",
 }
 
 _MENDED_BY: Mapping[str, str] = {
@@ -51,6 +52,7 @@ _MENDED_BY: Mapping[str, str] = {
     "request": "What it says tells which requests it refuses; other items may be well.",
     "broken_reply": "Does an OpenAI-compatible server answer there ({address}, mostly with /v1 at its end)?",
     "not_recorded": "Add them to the file, and start a new run.",
+    "not_carried_out": "Send them again: `benchbook batch submit --resume RUN`.",
     "harness": "Have that tool ask them again, and import its new log.",
 }
 

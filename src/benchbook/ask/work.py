@@ -17,7 +17,8 @@ from benchbook.ask.asking import Asker, Call
 from benchbook.ask.beside import is_in_a_loop, run_beside
 from benchbook.ask.bytes_in_flight import SHORT, bytes_in_flight
 from benchbook.ask.model_id import PinCheck
-from benchbook.record.facts import Failure, Reply, SampleFact
+from benchbook.record.batches import PriceFactors
+from benchbook.record.facts import BatchPrepared, Failure, Reply, SampleFact
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine
 
@@ -86,18 +87,22 @@ class Resume:
         self._done = bytearray((len(self.only) + 7) // 8)
         self.begun: dict[int, list[SampleFact]] = {}
         self.n_done = 0
-        self.tokens: dict[str, list[int]] = {}  # by endpoint: tokens paid for, in and out
+        self._factors = PriceFactors()
+        self.tokens: dict[str, list[int | Decimal]] = {}  # by endpoint: tokens paid for, in and out
 
     def note(self, line: JournalLine) -> None:
         fact = line.fact
+        if isinstance(fact, BatchPrepared):
+            self._factors.add(fact)
         if not isinstance(fact, Reply | Failure):
             return
         facts = self.begun.setdefault(fact.sample, [])
         facts.append(fact)
         if isinstance(fact, Reply) and not fact.cached:
             tokens = self.tokens.setdefault(self._endpoint_of(fact), [0, 0])
-            tokens[0] += fact.input_tokens or 0
-            tokens[1] += fact.output_tokens or 0
+            factor = 1 if fact.batch is None else self._factors.of(fact)
+            tokens[0] += (fact.input_tokens or 0) * factor
+            tokens[1] += (fact.output_tokens or 0) * factor
         if self._is_finished(facts):
             self.mark_done(fact.sample)
             del self.begun[fact.sample]

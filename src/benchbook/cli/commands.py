@@ -17,6 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Ask and score": {
         "run": "Ask a model, have its answers judged, and decide.",
+        "batch": "Ask by vendors' batches: within a day, at about half the price.",
         "score": "Score predictions against expected answers, and record every item.",
         "judge": "Make an evaluation set of outputs, or bring in judgements that were made elsewhere.",
         "grid": "Run one experiment over several models, prompts or other settings.",

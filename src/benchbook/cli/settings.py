@@ -43,7 +43,7 @@ def options_of(names: Collection[str]) -> Callable[[_Command], _Command]:
     def add(command: _Command) -> _Command:
         for section in reversed(list(SETTINGS.values())):
             for name, meaning in reversed(list(section.items())):
-                if name in names and name != "judges":  # given by repeating --judge
+                if name in names and name not in ("judges", "batch"):  # given by repeating --judge; by `batch submit`
                     option = f"--{name.replace('_', '-')}"
                     kind = _kind(name, str(hints[name])) | {"shell_complete": _COMPLETED.get(name)}
                     command = click.option(option, name, help=meaning, **kind)(command)

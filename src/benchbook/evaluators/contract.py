@@ -13,6 +13,7 @@ import msgspec
 from benchbook.ask.requests import plan_sha256
 from benchbook.ask.settings import SittingSettings
 from benchbook.errors import NoReleaseGatesError, UsageError
+from benchbook.evaluators.by_batch import ByBatch
 from benchbook.evaluators.correctable import Correctable
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import RunStarted
@@ -162,7 +163,7 @@ class LabelRows:
     judges: tuple[str, ...] = ()  # whose words stand apart
 
 
-class Evaluator(ABC):
+class Evaluator(ByBatch, ABC):
     """One evaluator, `name@vN`. A fourth is a folder with a class of these methods, and a line in the registry."""
 
     id: str

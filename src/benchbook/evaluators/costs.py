@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchbook.evaluators.contract import COST
 from benchbook.evaluators.exact import NANO, divide
+from benchbook.record.batches import PriceFactors
 from benchbook.record.facts import Reply
 
 if TYPE_CHECKING:
@@ -97,36 +98,44 @@ def with_costs(rows: polars.LazyFrame, config: Mapping[str, Any]) -> polars.Lazy
     return rows.with_columns(prices.cost_usd(*(pl.col(name) for name in _TOKENS)).alias(COST.column))
 
 
+Payer = int | Literal["model"]  # a judge by its number
+
+
 class PaidTokens:
-    """Tokens by who wrote them, the model or a judge by its number; but for replies from the response cache: they were
-    paid for once."""
+    """Tokens by who wrote them, the model or a judge; but for replies from the response cache: they were paid for once.
+    Of replies that came in batches, as much of them as `factors` say was paid for."""
 
-    def __init__(self) -> None:
-        self._input: Counter[int | Literal["model"]] = Counter()
-        self._output: Counter[int | Literal["model"]] = Counter()
+    def __init__(self, factors: PriceFactors | None = None) -> None:
+        self.factors = factors or PriceFactors()
+        self._input: Counter[tuple[Payer, str | None]] = Counter()  # by who, and by the batch
+        self._output: Counter[tuple[Payer, str | None]] = Counter()
 
-    def add(self, who: int | Literal["model"], reply: Reply) -> None:
+    def add(self, who: Payer, reply: Reply) -> None:
         if not reply.cached:
-            self._input[who] += reply.input_tokens or 0
-            self._output[who] += reply.output_tokens or 0
+            self._input[who, reply.batch] += reply.input_tokens or 0
+            self._output[who, reply.batch] += reply.output_tokens or 0
 
-    def add_all(self, who: int | Literal["model"], replies: Sequence[Reply]) -> None:
-        paid = [one for one in replies if not one.cached]
-        if paid:
-            self._input[who] += sum([one.input_tokens or 0 for one in paid])
-            self._output[who] += sum([one.output_tokens or 0 for one in paid])
+    def add_all(self, who: Payer, replies: Sequence[Reply]) -> None:
+        for batch in {one.batch for one in replies}:
+            paid = [one for one in replies if one.batch == batch and not one.cached]
+            self._input[who, batch] += sum([one.input_tokens or 0 for one in paid])
+            self._output[who, batch] += sum([one.output_tokens or 0 for one in paid])
 
     def merge(self, more: PaidTokens) -> None:
         """Add what was paid for other replies."""
         self._input.update(more._input)
         self._output.update(more._output)
 
-    def cost(self, who: int | Literal["model"], input_price: Any, output_price: Any) -> Decimal | None:
+    def cost(self, who: Payer, input_price: Any, output_price: Any) -> Decimal | None:
         """The cost in dollars; prices are per million tokens, as they were recorded. None where none was given."""
         if input_price is None and output_price is None:
             return None
-        input_cost = Decimal(str(input_price or 0)) * self._input[who]
-        return (input_cost + Decimal(str(output_price or 0)) * self._output[who]) / _MILLION
+        input_cost = Decimal(str(input_price or 0)) * self._paid(self._input, who)
+        return (input_cost + Decimal(str(output_price or 0)) * self._paid(self._output, who)) / _MILLION
+
+    def _paid(self, tokens: Counter[tuple[Payer, str | None]], who: Payer) -> Decimal:
+        paid = (n * self.factors.of_batch(batch) for (one, batch), n in tokens.items() if one == who)
+        return sum(paid, start=Decimal(0))
 
 
 def candidate_cost(config: dict[str, Any], paid: PaidTokens) -> str | None:

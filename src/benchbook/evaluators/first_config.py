@@ -233,6 +233,7 @@ _EXAMPLES = {
     "tokens_per_minute": "200000", "max_cost_usd": '"5.00"', "max_seconds": "3600", "cache": '"cache.sqlite"',
     "experiment": '"release-1"', "against": '"before"',
     "run_id": '"my-run"', "confidence": "0.95", "error": "0.05", "order_seed": "1", "panel_rule": '"majority"',
+    "batch": '{price_factor = "0.5"}',
     "judges": '[{model = "openai/a@1"}, {model = "openai/b@2", base_url = "http://localhost:8000/v1"}]',
 }  # fmt: skip
 

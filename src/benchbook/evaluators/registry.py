@@ -204,6 +204,21 @@ def settings_asked_for(
     return evaluator, checked_settings(evaluator, values, source)
 
 
+def settings_for_batch(
+    values: Mapping[str, Any], batch: Mapping[str, Any], source: str
+) -> tuple[Evaluator, SittingSettings]:
+    """The same for a run that is asked by batch: `batch` are settings of the table of that name, and win.
+
+    Raises: as `settings_asked_for`.
+    """
+    table = values.get("batch") or {}
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{source}: batch", type(table).__name__, "a table: [batch]")
+    values = {**values, "batch": {**table, **batch}}
+    evaluator = evaluator_asked_for(str(values.get("spec", _JUDGING_SPEC if "set" in values else RUN_SPEC)))
+    return evaluator, checked_settings(evaluator, evaluator.settings_by_batch(values), source)
+
+
 def checked_settings(evaluator: Evaluator, values: Mapping[str, Any], source: str) -> Any:
     """The settings of an evaluator, checked. Where some are wrong, what the others name is looked at too: files, keys.
 

@@ -227,6 +227,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "max_wait_ms": "the longest wait that a server may ask for; a longer one stops the run, resumably",
         "accept_unanswered": "end the run though some samples are unanswered; with --resume as it is, asking nobody",
         "cache": "a file that keeps whole answers between runs; by default none is kept",
+        "batch": "[batch], for `benchbook batch submit`: vendor, judge_vendor, price_factor, max_requests, max_bytes",
     },
     "Where it goes": {
         "runs": "the folder with the records",
@@ -237,7 +238,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-LIMITS = tuple(name for name in SETTINGS["Limits"] if name != "cache")
+LIMITS = tuple(name for name in SETTINGS["Limits"] if name not in ("cache", "batch"))
 """Limits on how a sitting asks, and nothing that is kept from one to the next."""
 
 

@@ -18,7 +18,7 @@ import msgspec
 from benchbook.ask.work import Pace, Resume, is_answered
 from benchbook.evaluators.costs import PaidTokens, candidate_cost, evaluator_cost
 from benchbook.evaluators.exact import as_float, mean
-from benchbook.record.facts import Failure, Reply, Resumed, RunStarted, SampleFact, cause_of
+from benchbook.record.facts import BatchPrepared, Failure, Reply, Resumed, RunStarted, SampleFact, cause_of
 from benchbook.record.folder import Record
 from benchbook.record.growing import GrowingJournal
 from benchbook.record.reading import JournalLine
@@ -172,6 +172,8 @@ class RunSoFar:
                 cause = cause_of(failure)
                 self._failed[cause] += 1
                 self._details[cause] = shorten(failure.detail, _LONGEST_DETAIL)
+            case BatchPrepared() as prepared:
+                self._paid.factors.add(prepared)
             case Resumed(at=at):
                 self._sitting_at, self._done_before = seconds_of(at), self.n_done
             case _:

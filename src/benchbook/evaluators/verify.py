@@ -23,6 +23,7 @@ from benchbook.evaluators.journal_files import check_journal_files, foreign, lef
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.signing import SIGNATURES, check_statements
 from benchbook.evaluators.verify_progress import VerifyHandler, tell_samples, telling
+from benchbook.record.batches import files_on_their_way
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha256_of, write_manifest
 from benchbook.record.facts import FIRST_PREV
@@ -130,7 +131,14 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
     journals = {SHARDS, SETS} if record.is_sharded else {"journal"}
     if not findings and (record.path / SIGNATURES).is_dir():
         findings += check_statements(record, state.last_sha256)
-    known = {*journals, "inputs", SIGNATURES, *evaluator.files_of(state.started), *evaluator.folders}
+    known = {
+        *journals,
+        "inputs",
+        SIGNATURES,
+        *evaluator.files_of(state.started),
+        *evaluator.folders,
+        *files_on_their_way(state),
+    }
     strange = foreign(record.path, known)
     return findings + [Discrepancy(path.name, None, "does not belong to the record") for path in strange]
 

@@ -42,6 +42,12 @@ class LimitKeywords(TypedDict, total=False):
     reports: FilePath | None
 
 
+class BatchKeywords(TypedDict, total=False):
+    """How a run is asked by batch, as the table [batch] has it."""
+
+    batch: Mapping[str, Any] | None
+
+
 class ModelKeywords(TypedDict, total=False):
     """How the model is asked."""
 
@@ -142,7 +148,7 @@ class ItemsKeywords(ScoreKeywords, JudgeOfRunKeywords, total=False):
     runs: FilePath
 
 
-class RunKeywords(ItemsKeywords, total=False):
+class RunKeywords(ItemsKeywords, BatchKeywords, total=False):
     """All settings of `benchbook run`."""
 
     spec: FilePath
@@ -160,7 +166,7 @@ class OutputsKeywords(TypedDict, total=False):
     probes: int
 
 
-class JudgeKeywords(LimitKeywords, OutputsKeywords, total=False):
+class JudgeKeywords(LimitKeywords, OutputsKeywords, BatchKeywords, total=False):
     """All settings of `benchbook judge run`."""
 
     spec: FilePath
@@ -171,7 +177,7 @@ class JudgeKeywords(LimitKeywords, OutputsKeywords, total=False):
     run_id: str | None
 
 
-class GridKeywords(ItemsKeywords, OutputsKeywords, total=False):
+class GridKeywords(ItemsKeywords, OutputsKeywords, BatchKeywords, total=False):
     """The settings of a run or of a judging, and `grid`, a list for each setting that varies."""
 
     grid: Mapping[str, Sequence[Any]]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.canonical import canonical_json, canonical_lines
+from benchbook.record.batches import BatchLedger
 from benchbook.record.blocks import CallLines
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.facts import (
@@ -43,7 +44,7 @@ _COUNTS_OF_REPLY = (
     "output_tokens", "output_tokens_reported", "reasoning_characters", "judge",
 )  # fmt: skip
 _COUNTS_OF_FAILURE = ("latency_ms", "queue_ms", "retry_ms", "judge")
-_at_of, _attempt_of, _judge_of = attrgetter("at"), attrgetter("attempt"), attrgetter("judge")
+_at_of, _attempt_of, _judge_of, _batch_of = map(attrgetter, ("at", "attempt", "judge", "batch"))
 _counts_of_reply = attrgetter(*_COUNTS_OF_REPLY)
 _counts_of_failure = attrgetter(*_COUNTS_OF_FAILURE)
 
@@ -61,9 +62,12 @@ class FactsCheck:
         self._has_ended = False
         self._segment = 0
         self._second = ""  # of the last time that was looked at, with its full stop
+        self._batches = BatchLedger()
 
     def look_at(self, line: JournalLine) -> None:
         fact = line.fact
+        if (what := self._batches.note(fact)) is not None:
+            self._note(line, iter((what,)))
         if canonical_json(fact) != line.raw or not self._is_time(fact.at) or not self._follows(line):
             self._note(line, self._faults(line))
         if isinstance(fact, Reply | Failure):
@@ -88,6 +92,8 @@ class FactsCheck:
         data, facts = block.data, block.facts
         # In canonical JSON this stands for a number below zero; in a text the quotation mark would be escaped, and its
         # line is looked at by itself for nothing.
+        if any(map(_batch_of, facts)):
+            return False  # whether each was asked for in its batch, goes by those before it
         if b'":-' in data or min(map(_attempt_of, facts)) < 1 or any(map(_judge_of, facts)):
             return False
         if any(not _is_status(fact.status) for fact in facts if type(fact) is Failure):

@@ -40,6 +40,7 @@ FailureCause = Literal[
     "request",  # another 4xx: this request is refused
     "broken_reply",  # no JSON, cut short, too large, compressed, without a choice
     "not_recorded",  # the recorded outputs have none for this item
+    "not_carried_out",  # the batch that it was in ended before it was asked: expired, cancelled, without a result
     "harness",  # the tool failed whose log was imported
 ]
 
@@ -108,6 +109,7 @@ class Reply(_Fact, tag="reply", kw_only=True):
     fingerprint: str | None = None
     cached: bool = False
     own: str | None = None  # what else the row of a recorded prediction held (A5), as a JSON object
+    batch: str | None = None  # the one that it came in, and whose part of the price its tokens cost
 
 
 class Failure(_Fact, tag="failure", kw_only=True):
@@ -127,6 +129,46 @@ class Failure(_Fact, tag="failure", kw_only=True):
     latency_ms: int = 0  # how long this attempt took
     queue_ms: int = 0
     retry_ms: int = 0
+    batch: str | None = None  # the one that it was in
+
+
+BatchForm = Literal["openai", "anthropic", "gemini"]  # how a vendor takes requests; many take them as OpenAI does
+# How a batch ended: as a vendor says, or `not_sent`, for it was never made there.
+BatchEnd = Literal["completed", "expired", "cancelled", "failed", "not_sent"]
+
+
+class BatchPrepared(_Fact, tag="batch_prepared", kw_only=True):
+    """Requests that are about to go out together: on the disk before anything is sent, so that they go out once."""
+
+    batch: str  # our own id, which leads from a vendor's batch to this fact
+    form: BatchForm
+    address: str | None = None  # whom they are sent to; None: a file for whoever carries it there
+    role: Role
+    judge: int = 0
+    n_requests: int
+    samples: list[tuple[int, int]]  # whose requests they are: runs of samples, each its first and how many
+    sha256: str  # of the file with the requests
+    price_factor: str  # the part of the price that its tokens cost, as a decimal
+
+
+class BatchSubmitted(_Fact, tag="batch_submitted", kw_only=True):
+    """A vendor has a batch, under an id of its own."""
+
+    batch: str
+    vendor_id: str
+
+
+class BatchCollected(_Fact, tag="batch_collected", kw_only=True):
+    """A batch is over: nothing of it is waited for. Its requests without a reply may be sent again."""
+
+    batch: str
+    end: BatchEnd
+    detail: str = ""  # what the vendor said of a batch that failed
+    n_replies: int = 0
+    n_failures: int = 0  # requests that were not carried out among them
+    n_doubled: int = 0  # lines more than one of a request: the first stands
+    n_strange: int = 0  # lines that answer no request of it
+    results: list[str] = []  # the hashes of the files with the results
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -316,6 +358,9 @@ Fact = (
     RunStarted
     | Reply
     | Failure
+    | BatchPrepared
+    | BatchSubmitted
+    | BatchCollected
     | Outcomes
     | LogOutcomes
     | Sealed

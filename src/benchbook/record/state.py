@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from benchbook.errors import RecordDamagedError, RecordError
+from benchbook.record.batches import PriceFactors
 from benchbook.record.blocks import CallLines, read_blocks
 from benchbook.record.fact_index import FactIndex, OutcomeIndex
 from benchbook.record.facts import (
     FIRST_PREV,
+    BatchPrepared,
     Failure,
     Interrupted,
     LogOutcomes,
@@ -70,6 +72,7 @@ class JournalState:
     candidate_reported: Reported = field(default_factory=Reported)
     outcomes: OutcomeIndex = field(init=False)  # a scorer's, or an imported log's; empty under every other evaluator
     judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
+    price_factors: PriceFactors = field(default_factory=PriceFactors)  # of replies that came in batches
     ended: RunEnded | None = None
     interrupted: Interrupted | None = None
     resumed: int = 0
@@ -112,6 +115,8 @@ class JournalState:
                 reported.add(reply.model_reported, reply.fingerprint)
             case Outcomes() | LogOutcomes() as outcomes:
                 self.outcomes.add(line, outcomes)
+            case BatchPrepared() as prepared:
+                self.price_factors.add(prepared)
             case Interrupted() as interrupted:
                 self.interrupted = interrupted
             case Resumed() as resumed:

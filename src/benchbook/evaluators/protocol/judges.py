@@ -21,6 +21,7 @@ from benchbook.evaluators.protocol.reply import read_reply
 from benchbook.evaluators.protocol.rows import JudgeLedger, ProtocolManifest, Task
 from benchbook.evaluators.protocol.spec import Protocol
 from benchbook.evaluators.signs import REJECTED_IN_A_ROW, InARow, Rejection, explained
+from benchbook.record.batches import PriceFactors
 from benchbook.record.derived_files import told_by_journal
 from benchbook.record.facts import Failure, Reply, cause_of
 from benchbook.record.state import JournalState, Reported
@@ -41,11 +42,13 @@ class JudgeCounts:
 
     plan: JudgePlan
     derivation: int
+    factors: PriceFactors = field(default_factory=PriceFactors)
     reported: Reported = field(default_factory=Reported)
     failures: Counter[str] = field(default_factory=Counter)
     unanswered: Counter[str] = field(default_factory=Counter)  # by cause
     latencies: Counter[int] = field(default_factory=Counter)
     sums: Counter[str] = field(default_factory=Counter)
+    paid: dict[str, Decimal] = field(default_factory=dict)  # tokens, less what batches take off their price
 
     def add(self, facts: list[Reply | Failure]) -> None:
         """Count the facts of one sample, in their order."""
@@ -68,7 +71,8 @@ class JudgeCounts:
         for name, count in (("input_tokens", fact.input_tokens), ("output_tokens", fact.output_tokens)):
             if count is not None:
                 self.sums[name] += count
-                self.sums[f"paid_{name}"] += 0 if fact.cached else count
+                paid = Decimal(0) if fact.cached else count * self.factors.of(fact)
+                self.paid[name] = self.paid.get(name, Decimal(0)) + paid
                 self.sums[f"known_{name}"] += 1
 
     @property
@@ -99,7 +103,7 @@ class JudgeCounts:
         given = {kind: prices.get(f"{kind}_price") for kind in ("input", "output")}
         if not any(given.values()):
             return None
-        cost = sum(Decimal(str(price or 0)) * self.sums[f"paid_{kind}_tokens"] for kind, price in given.items())
+        cost = sum(Decimal(str(price or 0)) * self.paid.get(f"{kind}_tokens", 0) for kind, price in given.items())
         return f"{cost / _MILLION:.6f}"
 
 

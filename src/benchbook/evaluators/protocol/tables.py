@@ -148,7 +148,7 @@ class _Counts:
         self.row_type = row_type_of(state.started, samples.protocol)
         self.derivation = derivation_of(state.started)
         self._edition = edition_of(state.started)
-        self.judges = [JudgeCounts(judge, self.derivation) for judge in plan.judges]
+        self.judges = [JudgeCounts(judge, self.derivation, state.price_factors) for judge in plan.judges]
         self.dates: list[str] = []  # that evaluations bear which were made elsewhere
         self._number_of = {judge.name: number for number, judge in enumerate(plan.judges)}
         self._rows: list[EvaluationRow] = []

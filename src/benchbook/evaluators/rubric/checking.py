@@ -49,7 +49,7 @@ def check_settings(config: RunConfig, spec: RubricSpec, wrong: Gathering) -> Non
 def _check_unmeasured(config: RunConfig, spec: RubricSpec) -> None:
     spec.without(config.unmeasured)  # refuses what can't be declared
     asked_for = sorted(set(config.unmeasured) - _MAY_LACK_ANYWHERE)
-    if asked_for and not is_recorded(config):
+    if asked_for and not is_recorded(config) and config.batch is None:
         raise ConfigError("unmeasured", ", ".join(asked_for), "only with recorded outputs: of others it is measured")
 
 

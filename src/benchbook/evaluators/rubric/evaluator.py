@@ -93,6 +93,13 @@ class RubricEvaluator(Evaluator):
     def settings(self, values: Mapping[str, Any], source: str) -> RunConfig:
         return config_from_mapping(values, source, judged=True)
 
+    def settings_by_batch(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        is_recorded = str(values.get("model", "")).startswith("recorded/")
+        if is_recorded or not any(one.name == "latency" for one in self.spec.measures):
+            return dict(values)
+        declared = values.get("unmeasured") or ()
+        return {**values, "unmeasured": sorted({*declared, "latency"})}
+
     def settings_that_hold(self, values: Mapping[str, Any]) -> RunConfig:
         return settings_that_hold(values)
 

@@ -146,6 +146,7 @@ class _Counts:
         self.early = early_decision(self.plan, spec, state.index.by_sample(), self.derivation, item_of)
         self._items = items_that_decided(self.plan, self.early)
         self.all = RunSums(state.started, state.config, plan, spec)
+        self.all.paid.factors = state.price_factors
 
     @property
     def tally(self) -> RubricTally:

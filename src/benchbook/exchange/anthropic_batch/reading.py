@@ -8,21 +8,16 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer
-from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of
-from benchbook.canonical import canonical_json
+from benchbook.ask.providers.anthropic_wire import answer_in_message
+from benchbook.ask.providers.json_parts import objects, text
 from benchbook.errors import InputError
-from benchbook.evalsets.conversations import called
 from benchbook.exchange.batches.files import BatchReader
 from benchbook.exchange.batches.form import (
     AskedOfBatch,
     BatchForm,
     BatchResult,
     asked_as,
-    count,
     failure_of,
-    objects,
-    text,
 )
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogFailure
@@ -33,8 +28,6 @@ _NEVER_ASKED = {
     "expired": "expired: the batch ended before this request was carried out",
     "canceled": "canceled: the batch was canceled before this request was carried out",
 }
-# All that was read to make the answer, whether it lay in a cache or not.
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 class _ResultOfMessage(msgspec.Struct):
@@ -86,7 +79,7 @@ class _AnthropicForm(BatchForm):
         if message is None or not isinstance(message.get("content"), list):
             failure = LogFailure(message="succeeded, but there is no message with a content")
             return BatchResult(id=found.custom_id, failure=failure)
-        return BatchResult(id=found.custom_id, answer=_answer_in(message))
+        return BatchResult(id=found.custom_id, answer=answer_in_message(message))
 
     def read_request(self, line: bytes, path: Path, number: int) -> AskedOfBatch:
         found = decoded(line, _MessageRequest, path, line=number)
@@ -105,28 +98,6 @@ def _turns(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "system", body["system"]
     for message in objects(body["messages"]):
         yield text(message.get("role")) or "user", message.get("content")
-
-
-def _answer_in(message: Mapping[str, Any]) -> Answer:
-    """The text of a message, followed by a line for each call of a tool."""
-    blocks = objects(message["content"])
-    said = "".join(block["text"] for block in blocks if block.get("type") == "text" and text(block.get("text")))
-    calls = [
-        called(text(block.get("name")) or "", canonical_json(block.get("input")).decode())
-        for block in blocks
-        if block.get("type") == "tool_use"
-    ]
-    thoughts = sum(len(block["thinking"]) for block in blocks if isinstance(block.get("thinking"), str))
-    usage = message["usage"] if isinstance(message.get("usage"), dict) else {}
-    read = [n for name in _INPUT if (n := count(usage.get(name))) is not None]
-    completion = Completion(
-        usage=Usage(
-            sum(read) if count(usage.get("input_tokens")) is not None else None, count(usage.get("output_tokens"))
-        ),
-        model=text(message.get("model")),
-    )
-    answer = "\n".join([*([said] if said else []), *calls]) or None
-    return answer_of(completion, answer, text(message.get("stop_reason")), thoughts or None, {}, 0)
 
 
 FORM = _AnthropicForm()

@@ -12,12 +12,12 @@ import msgspec
 
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.error_body import codes_of, read_error, told_detail
+from benchbook.ask.providers.json_parts import text
 from benchbook.canonical import ready
 from benchbook.evalsets.conversations import MessageError, check_messages, transcript
 from benchbook.exchange.json_text import readable
 from benchbook.exchange.log import LogFailure
 
-_MOST = 10**12  # a larger count can't be meant, and would not fit into a table
 # Words by which vendors say that a request was never carried out: no fault of the model's.
 _NEVER_ASKED = frozenset({"batch_expired", "batch_cancelled", "expired", "canceled", "cancelled"})
 _TIMED_OUT = frozenset({"request_timeout", "timeout", "deadline_exceeded", "DEADLINE_EXCEEDED"})
@@ -132,20 +132,6 @@ def failure_of(error: Any) -> LogFailure:
 def failure_of_call(failed: CallFailed) -> LogFailure:
     """The failure for a body in which Benchbook finds no answer when it asks itself."""
     return LogFailure(message=failed.detail, kind="timeout" if failed.error == "timeout" else "error")
-
-
-def count(value: Any) -> int | None:
-    """A count of tokens; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else None
-
-
-def text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list; none where it is no list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def asked_as(

@@ -6,7 +6,6 @@ Names come in both spellings, `finishReason` of the API and `finish_reason` of G
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from hashlib import sha256
@@ -15,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.providers.calls import Answer, is_fault
-from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of
+from benchbook.ask.providers.calls import is_fault
+from benchbook.ask.providers.gemini_wire import answer_in_response, get, spelt, within
+from benchbook.ask.providers.json_parts import objects, text
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError
-from benchbook.evalsets.conversations import called
 from benchbook.evalsets.lines import JSON_WHITE_SPACE
 from benchbook.exchange.batches.files import BatchReader
 from benchbook.exchange.batches.form import (
@@ -27,11 +26,8 @@ from benchbook.exchange.batches.form import (
     BatchForm,
     BatchResult,
     asked_as,
-    count,
     failure_of,
     keys_of,
-    objects,
-    text,
 )
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogFailure
@@ -98,7 +94,7 @@ class _GeminiForm(BatchForm):
         if (failure := _failure_in(found, response)) is not None:
             return BatchResult(id=id_, failure=failure, asked=asked, created=created)
         candidates = objects(response.get("candidates"))
-        answer = _answer_in(response, candidates[0] if candidates else {})
+        answer = answer_in_response(response)
         n_further = max(len(candidates) - 1, 0)
         return BatchResult(id=id_, answer=answer, asked=asked, created=created, n_further=n_further)
 
@@ -110,7 +106,7 @@ class _GeminiForm(BatchForm):
             raise InputError(path, line=number, field="request.contents", found="none", expected="a list of contents")
         has_key = found.key is not None or found.metadata is not msgspec.UNSET
         id_ = _key_of(found, path, number) if has_key else _named_by(body)
-        config: dict[str, Any] = next((body[name] for name in _spelt(*_CONFIG) if isinstance(body.get(name), dict)), {})
+        config: dict[str, Any] = next((body[name] for name in spelt(*_CONFIG) if isinstance(body.get(name), dict)), {})
         return asked_as(id_, _turns(body), model=_model(body.get("model")), params=config, body=data)
 
 
@@ -148,37 +144,16 @@ def _failure_in(found: _GeminiLine, response: Mapping[str, Any]) -> LogFailure |
     if isinstance(found.status, str) and found.status.strip() and not response.get("candidates"):
         return failure_of(found.status)
     candidates = objects(response.get("candidates"))
-    if not candidates and _within(response, "promptFeedback") is None:
+    if not candidates and within(response, "promptFeedback") is None:
         return LogFailure(message="the response has no candidates")
-    reason = text(_get(candidates[0], "finishReason")) if candidates else None
+    reason = text(get(candidates[0], "finishReason")) if candidates else None
     if is_fault(reason):
         return LogFailure(message=f"the server broke the answer off (finish reason {reason})")
     return None
 
 
-def _answer_in(response: Mapping[str, Any], candidate: Mapping[str, Any]) -> Answer:
-    content = candidate["content"] if isinstance(candidate.get("content"), dict) else {}
-    parts = objects(content.get("parts"))
-    said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str) and not part.get("thought"))
-    thoughts = sum(len(part["text"]) for part in parts if isinstance(part.get("text"), str) and part.get("thought"))
-    calls = [
-        called(text(call.get("name")) or "", canonical_json(call.get("args")).decode())
-        for part in parts
-        if (call := _within(part, "functionCall")) is not None
-    ]
-    blocked = (_within(response, "promptFeedback") or {}) if not candidate else {}
-    reason = text(_get(candidate, "finishReason")) or ("content_filter" if _get(blocked, "blockReason") else None)
-    usage = _within(response, "usageMetadata") or {}
-    names = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
-    completion = Completion(
-        usage=Usage(*(count(_get(usage, name)) for name in names)), model=text(_get(response, "modelVersion"))
-    )
-    answer = "\n".join([*([said] if said else []), *calls]) or None
-    return answer_of(completion, answer, reason, thoughts or None, {}, 0)
-
-
 def _turns(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    instruction = _get(body, "systemInstruction")
+    instruction = get(body, "systemInstruction")
     if instruction is not None:
         yield "system", _parts(instruction)
     contents = body["contents"]
@@ -202,21 +177,6 @@ def _seconds(moment: Any) -> float | None:
         return None if read is None or read.tzinfo is None else read.timestamp()
     except (ValueError, OverflowError):
         return None
-
-
-def _spelt(*names: str) -> Iterator[str]:
-    for name in names:
-        yield name
-        yield re.sub("([A-Z])", r"_\1", name).lower()
-
-
-def _get(value: Mapping[str, Any], name: str) -> Any:
-    return next((value[one] for one in _spelt(name) if one in value), None)
-
-
-def _within(value: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    found = _get(value, name)
-    return found if isinstance(found, dict) else None
 
 
 FORM = _GeminiForm()

@@ -14,6 +14,7 @@ import msgspec
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.ask.providers.error_body import is_error
 from benchbook.ask.providers.faults import broken_off, broken_reply, error_in_200, refusal
+from benchbook.ask.providers.json_parts import count, objects, text
 from benchbook.ask.providers.openai_wire import Completion, Usage, answer_of, json_value, read_completion
 from benchbook.canonical import ready
 from benchbook.errors import InputError
@@ -24,11 +25,8 @@ from benchbook.exchange.batches.form import (
     BatchForm,
     BatchResult,
     asked_as,
-    count,
     failure_of,
     failure_of_call,
-    objects,
-    text,
 )
 from benchbook.exchange.json_text import decoded
 from benchbook.exchange.log import LogFailure
