@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from benchbook.evaluators.scorers.scorer import Scorer, scorer
     from benchbook.library.asking import grid, grid_async, judge, judge_async, resume, resume_async, run, run_async
     from benchbook.library.auditing import LogAudits, audit, audit_async
+    from benchbook.library.batches import (
+        BatchedRun,
+        batch_cancel,
+        batch_cancel_async,
+        batch_collect,
+        batch_collect_async,
+        batch_status,
+        batch_status_async,
+        batch_submit,
+        batch_submit_async,
+    )
     from benchbook.library.comparing import RunComparison, compare
     from benchbook.library.exchanging import export, import_logs, send
     from benchbook.library.experiments import GridRuns, experiment
@@ -55,6 +66,7 @@ if TYPE_CHECKING:
     from benchbook.library.verified import Verified
 
 __all__ = [
+    "BatchedRun",
     "BenchbookError",
     "CalibrationCard",
     "ChecksRun",
@@ -76,6 +88,14 @@ __all__ = [
     "audit_async",
     "audit_judge",
     "audit_judge_async",
+    "batch_cancel",
+    "batch_cancel_async",
+    "batch_collect",
+    "batch_collect_async",
+    "batch_status",
+    "batch_status_async",
+    "batch_submit",
+    "batch_submit_async",
     "calibrate",
     "calibrate_async",
     "compare",
@@ -121,6 +141,17 @@ _HOMES = {
     "evaluators.scorers.scorer": ("Scorer", "scorer"),
     "library.asking": ("grid", "grid_async", "judge", "judge_async", "resume", "resume_async", "run", "run_async"),
     "library.auditing": ("LogAudits", "audit", "audit_async"),
+    "library.batches": (
+        "BatchedRun",
+        "batch_cancel",
+        "batch_cancel_async",
+        "batch_collect",
+        "batch_collect_async",
+        "batch_status",
+        "batch_status_async",
+        "batch_submit",
+        "batch_submit_async",
+    ),
     "library.comparing": ("RunComparison", "compare"),
     "library.exchanging": ("export", "import_logs", "send"),
     "library.experiments": ("GridRuns", "experiment"),

@@ -46,6 +46,12 @@ _to_files_option = click.option(
     shell_complete=complete_folder,
 )
 _wait_option = click.option("--wait", is_flag=True, help="Wait until nothing is out; Ctrl-C ends the waiting alone.")
+_every_option = click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="With --wait: how often to look; by default every 5 seconds at first, every 5 minutes later.",
+)
 _quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")
 
 
@@ -73,6 +79,7 @@ def batch() -> None:
 @_to_files_option
 @resume_option
 @_wait_option
+@_every_option
 @_quiet_option
 @json_option
 @click.pass_context
@@ -112,6 +119,7 @@ def submit(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_file)
 @_to_files_option
 @_wait_option
+@_every_option
 @click.option("--reports", metavar="FOLDER", help="The folder with the reports; none for no reports.")
 @runs_option
 @_quiet_option
@@ -188,7 +196,11 @@ def _folder(options: dict[str, Any]) -> Path | None:
 def _waiting(options: dict[str, Any]) -> Waiting:
     from benchbook.ask.batches.running import Waiting
 
-    return Waiting(until_over=options["wait"])
+    if (every := options["every"]) is None:
+        return Waiting(until_over=options["wait"])
+    if not options["wait"]:
+        raise UsageError("--every: only with --wait")
+    return Waiting(until_over=True, first_s=every, longest_s=every)
 
 
 def _go_on(

@@ -66,7 +66,8 @@ class Recorder:
         while upcoming is not None:
             self._one(batch, wire, upcoming, None, keys)
             upcoming = next(waiting, None)
-        self._counts["doubled"], self._counts["strange"] = lines.n_doubled, self._counts["strange"] + lines.n_strange
+        self._counts["doubled"] = lines.n_doubled
+        self._counts["strange"] += lines.n_strange + (0 if end is None else files.n_strange)
         return self._counts
 
     def over(self, batch: HeldBatch, end: BatchEnd, results: Sequence[str] = (), detail: str = "") -> None:
