@@ -90,10 +90,10 @@ class FactsCheck:
     def _are_plain(self, block: CallLines) -> bool:
         """True if nothing is wrong with any of these lines."""
         data, facts = block.data, block.facts
+        if any(map(_batch_of, facts)):
+            return False  # whether each was asked for in its batch goes by those before it
         # In canonical JSON this stands for a number below zero; in a text the quotation mark would be escaped, and its
         # line is looked at by itself for nothing.
-        if any(map(_batch_of, facts)):
-            return False  # whether each was asked for in its batch, goes by those before it
         if b'":-' in data or min(map(_attempt_of, facts)) < 1 or any(map(_judge_of, facts)):
             return False
         if any(not _is_status(fact.status) for fact in facts if type(fact) is Failure):
