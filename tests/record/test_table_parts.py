@@ -1,4 +1,4 @@
-"""A table in parts is the table of its rows: groups do not depend on how it is cut, nor parts on being made of columns."""
+"""A table in parts is the table of its rows, however it is cut; and parts made of columns are those of their rows."""
 
 from __future__ import annotations
 

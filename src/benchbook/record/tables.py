@@ -146,6 +146,18 @@ class TablePart(NamedTuple):
     frame: polars.DataFrame
     sizes: np.ndarray
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Itself as one block of bytes: columns that are sent one by one take four times as long."""
+        data = io.BytesIO()
+        self.frame.write_ipc(data, compression="uncompressed")
+        return _sent_part, (data.getvalue(), self.sizes)
+
+
+def _sent_part(data: bytes, sizes: np.ndarray) -> TablePart:
+    import polars as pl
+
+    return TablePart(pl.read_ipc(data), sizes)
+
 
 def table_parts(schema: polars.Schema, rows: Iterable[msgspec.Struct]) -> Iterator[TablePart]:
     """Rows as parts of a table, of BATCH rows at most."""

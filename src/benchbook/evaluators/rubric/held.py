@@ -95,7 +95,7 @@ class RubricPartCheck:
 
 
 class RubricFactsCheck:
-    """What was found of all samples, in whichever parts they come."""
+    """The findings about all samples, in whichever parts they come."""
 
     def __init__(self, record: Record, state: JournalState) -> None:
         self._plan = plan_of(state.started)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
@@ -15,7 +15,8 @@ from benchbook.evaluators.rubric.asking import was_asked
 from benchbook.evaluators.rubric.held import RubricPartCheck
 from benchbook.evaluators.rubric.outcomes import outcome_of
 from benchbook.evaluators.rubric.plain import PlainSample, PlainSamples
-from benchbook.evaluators.rubric.plan import Panel, Plan
+from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
+from benchbook.evaluators.rubric.reading import spec_of
 from benchbook.evaluators.rubric.row import Rows, row_type
 from benchbook.evaluators.rubric.rows import RubricRow
 from benchbook.evaluators.rubric.scoring import score_sample
@@ -23,17 +24,33 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.evaluators.rubric.steps import SampleHistory, read_history
 from benchbook.evaluators.rubric.sums import SampleSums, is_clustered
 from benchbook.record.facts import RunStarted, SampleFact
+from benchbook.record.folder import Record
 from benchbook.record.tables import TablePart, in_order, table_parts, table_schema
 
 
 @dataclass(slots=True)
 class RubricPart:
-    """What came of some samples. `held` is None where their facts were not held against the plan."""
+    """The derivation of some samples. `held` is None where their facts were not held against the plan."""
 
     sums: SampleSums
     rows: list[TablePart]
     held: FactsOfPart | None = None
     n_outputs: int = 0  # of those that were made elsewhere
+
+
+class RubricJob(NamedTuple):
+    """The derivation of one run's parts, to be sent to another process. `checks`: facts are held against the plan."""
+
+    record: Record
+    started: RunStarted
+    config: Mapping[str, Any]
+    checks: bool
+
+    def begin(self) -> Callable[[SamplePart], RubricPart]:
+        plan = plan_of(self.started)
+        deriving = RubricParts(self.started, self.config, plan, spec_of(self.record, plan), None)
+        check = RubricPartCheck(self.record, self.started, None) if self.checks else None
+        return lambda part: deriving.derive(part, check)
 
 
 class RubricParts:

@@ -86,7 +86,7 @@ class Requests(CandidateRequests):
     def _pieces_of(
         self, judge: tuple[RolePlan, Mapping[str, Any] | None]
     ) -> tuple[Callable[[Sequence[str]], bytes], list[list[TextPart[tuple[Item, str]]]]]:
-        """What `RequestPieces` takes of one judge's requests."""
+        """The arguments of `RequestPieces` for one judge's requests."""
         role, asked = judge
         return lambda texts: body_of(role, self._judge_prompt.with_texts(texts), asked), self._judge_prompt.parts()
 

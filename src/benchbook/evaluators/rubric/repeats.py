@@ -22,7 +22,7 @@ _NEVER, _ONCE, _AGAIN = 0, 1, 2
 
 
 class RepeatRow(NamedTuple):
-    """What is compared of a sample between repeats."""
+    """The part of a sample that is compared between repeats."""
 
     repeat: int
     item: int
@@ -210,8 +210,7 @@ class Slices:
     """Sums over the samples that share one value of a field."""
 
     def __init__(self, spec: RubricSpec) -> None:
-        self._criteria = spec.criteria
-        self._slice = slice_type(spec)
+        self._spec = spec
         self._sums: dict[str, dict[str, _Sums]] = {field: {} for field in FIELDS}
 
     def add(self, item: Item, scores: Scores, score_nano: int | None, *, passed: bool) -> None:
@@ -221,7 +220,7 @@ class Slices:
                 continue
             one = sums.get(value)
             if one is None:
-                one = sums[value] = _Sums(len(self._criteria))
+                one = sums[value] = _Sums(len(self._spec.criteria))
             one.n_samples += 1
             one.n_passed += passed
             if score_nano is not None:
@@ -259,9 +258,9 @@ class Slices:
     def _row(self, field: str, value: str, sums: _Sums) -> Slice:
         means = {
             f"{one.name}_mean": as_float((mean if one.by_item else ratio)(total, n))
-            for one, total, n in zip(self._criteria, sums.scores, sums.n_given, strict=True)
+            for one, total, n in zip(self._spec.criteria, sums.scores, sums.n_given, strict=True)
         }
-        return self._slice(
+        return slice_type(self._spec)(
             field=field,
             value=value,
             n_samples=sums.n_samples,

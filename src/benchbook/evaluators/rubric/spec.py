@@ -7,7 +7,7 @@ among others: its frozen files are of a form of their own, which `rubric_v1` com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from math import gcd, lcm
@@ -44,6 +44,10 @@ class RubricSpec:
     pass_rule: PassRule | None = None  # None: a sample passes if all limits hold, as under rubric@v1
     prices: Prices | None = None  # what the run's model costs, where that is measured and known
     item_rationales: bool = False  # the judge says of each of an item's own criteria why it is met, or not
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, to be sent to another process: all else follows from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def without(self, unmeasured: Iterable[str]) -> RubricSpec:
         """The same with measures declared unmeasured: no limit, and a weight that the others share (R1.4).

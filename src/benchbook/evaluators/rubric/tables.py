@@ -28,7 +28,7 @@ from benchbook.evaluators.rubric.early_stop_pairs import EarlyDifference
 from benchbook.evaluators.rubric.held import RubricFactsCheck
 from benchbook.evaluators.rubric.intervals import cases_of, further_intervals_of, intervals_of
 from benchbook.evaluators.rubric.manifest import manifest_of, refusal
-from benchbook.evaluators.rubric.parts import RubricParts
+from benchbook.evaluators.rubric.parts import RubricJob, RubricParts
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.reading import items_for, spec_of
 from benchbook.evaluators.rubric.release import ClusterWord, by_points, decide, decide_by_bounds
@@ -46,6 +46,7 @@ from benchbook.evaluators.rubric.warnings import (
     score_warnings,
     state_warnings,
 )
+from benchbook.evaluators.workers import derived_parts, worker_count
 from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, write_manifest
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
@@ -89,7 +90,7 @@ def derive(
     plan = plan_of(state.started)
     spec = spec_of(record, plan)
     with items_for(record, plan, spec) as item_of:
-        counts = _Counts(state, plan, spec, item_of)
+        counts = _Counts(record, state, plan, spec, item_of)
     if confidence is not None and counts.early is not None:
         raise UsageError(
             f"{record.path}: it stopped early, by a test that holds whenever one looks, with an error of at most "
@@ -138,7 +139,8 @@ def _decision(counts: _Counts, aggregates: AggregatesFile, asked: Confidence | N
 class _Counts:
     """All that is counted while the rows go by."""
 
-    def __init__(self, state: JournalState, plan: Plan, spec: RubricSpec, item_of: ItemOf) -> None:
+    def __init__(self, record: Record, state: JournalState, plan: Plan, spec: RubricSpec, item_of: ItemOf) -> None:
+        self.record = record
         self.state = state
         self.plan = plan
         self.spec = spec
@@ -157,8 +159,12 @@ class _Counts:
         deriving = RubricParts(self.state.started, self.state.config, self.plan, self.spec, self._items)
         ended = self.state.ended
         fills = ended is not None and ended.accepts_unanswered  # all of the plan's, as the run was ended (R1.3a)
-        for part in parts_of_run(self.state, evalset, self.plan, fills=fills):
-            found = deriving.derive(part, None if check is None else check.of_part)
+        parts = parts_of_run(self.state, evalset, self.plan, fills=fills)
+        job = RubricJob(self.record, self.state.started, self.state.config, check is not None)
+        of_part = None if check is None else check.of_part
+        may_be_sent = self._items is None and (of_part is None or of_part.asks_all)
+        n_workers = worker_count(self.plan.n_samples) if may_be_sent else 1
+        for found in derived_parts(job, parts, n_workers, lambda part: deriving.derive(part, of_part)):
             self.all.merge(found.sums)
             if check is not None and found.held is not None:
                 check.merge(found.held, found.n_outputs)
