@@ -60,6 +60,24 @@ def test_derived_files_are_those_of_one_writer(tmp_path: Path, repeats: int) -> 
         assert findings(record) == []
 
 
+def test_workers_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = judged_in_shards(write_judged(tmp_path, 40, 2), 5)
+    joined(record)
+    whole = derived(record)
+    monkeypatch.setattr("benchbook.evaluators.workers._SAMPLES_A_WORKER", 10)
+    monkeypatch.setattr("benchbook.evaluators.parts._MOST_SAMPLES", 16)
+    assert findings(record) == []
+    joined(record)
+    assert derived(record) == whole
+    path = record.path / "shards" / "4" / "journal" / "000001.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"answer ", b"answer_", 1))
+    monkeypatch.setattr("benchbook.evaluators.workers._SAMPLES_A_WORKER", 10_000)
+    alone = findings(record)
+    assert alone != []
+    monkeypatch.setattr("benchbook.evaluators.workers._SAMPLES_A_WORKER", 10)
+    assert findings(record) == alone
+
+
 def test_scored_predictions_too(tmp_path: Path) -> None:
     for name in ("one", "many"):
         (tmp_path / name).mkdir()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
 from benchbook.evaluators.journal_files import check_journal_files
+from benchbook.evaluators.workers import done_in_order, worker_count
 from benchbook.record.blocks import CallLines
 from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
@@ -16,6 +18,8 @@ from benchbook.record.folder import ShardRecord
 from benchbook.record.reading import SHARDS, JournalLine
 from benchbook.record.sets import RecordSet, ShardEnd
 from benchbook.record.shard_ends import ShardReader
+
+_BYTES_A_SAMPLE, _PACKED = 1_500, 8  # as most are, of a judged sample, and in a sealed segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,26 @@ def shards_to_read(paths: Iterable[Path], sets: Sequence[RecordSet], *, as_joine
     return found
 
 
+class _ReadShards:
+    """The reading of shards, as it is sent to a worker."""
+
+    def begin(self) -> Callable[[ShardToRead], ShardReport]:
+        return read_shard
+
+
 def read_shards(asked: Sequence[ShardToRead]) -> Iterator[ShardReport]:
-    """Read shards, each by itself. Raises: LaterRecordError."""
-    yield from map(read_shard, asked)
+    """Read shards, each by itself, on all cores where they are large. Raises: LaterRecordError, ConfigError."""
+    n_workers = worker_count(sum(map(_size_of, asked)) // _BYTES_A_SAMPLE)
+    return done_in_order(_ReadShards(), asked, min(n_workers, len(asked)), read_shard)
+
+
+def _size_of(asked: ShardToRead) -> int:
+    with suppress(OSError):
+        return sum(
+            path.stat().st_size * (_PACKED if path.suffix == ".zst" else 1)
+            for path in (asked.path / "journal").iterdir()
+        )
+    return 0
 
 
 def read_shard(asked: ShardToRead) -> ShardReport:

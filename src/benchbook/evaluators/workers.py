@@ -1,7 +1,8 @@
-"""Derives the parts of a run in worker processes, one a core; in this process where that would cost more than it saves.
+"""Does work in worker processes, one a core, in order; in this process where that would cost more than it saves.
 
-A worker is a new Python that knows its job and is sent parts one after the other. It ends when the pipe to it does, so
-that none is left behind, however its parent ends. What a worker can't do, this process does: so errors are the same.
+A worker is a new Python that knows its job and is sent tasks one after the other: parts of a run to derive, shards to
+read. It ends when the pipe to it does, so that none is left behind, however its parent ends. What a worker can't do,
+this process does: so errors are the same.
 """
 
 from __future__ import annotations
@@ -24,17 +25,19 @@ from benchbook.evaluators.parts import SamplePart
 
 SETTING = "BENCHBOOK_WORKERS"
 _SAMPLES_A_WORKER = 100_000  # for fewer, starting one costs more than it saves
-_AHEAD = 2  # parts a worker that are derived before they are taken
+_AHEAD = 2  # tasks a worker that are done before their results are taken
 
 _Result = TypeVar("_Result")
+_Task = TypeVar("_Task")
 _Of = TypeVar("_Of", covariant=True)
+_On = TypeVar("_On", contravariant=True)
 
 
-class PartJob(Protocol[_Of]):
-    """The derivation of one run's parts, as it is sent to a worker."""
+class WorkerJob(Protocol[_On, _Of]):
+    """What is done with each task, as it is sent to a worker."""
 
-    def begin(self) -> Callable[[SamplePart], _Of]:
-        """Derives one part after the other."""
+    def begin(self) -> Callable[[_On], _Of]:
+        """Does one task after the other."""
 
 
 def worker_count(n_samples: int) -> int:
@@ -52,51 +55,65 @@ def worker_count(n_samples: int) -> int:
 
 
 def derived_parts(
-    job: PartJob[_Result], parts: Iterable[SamplePart], n_workers: int, here: Callable[[SamplePart], _Result]
+    job: WorkerJob[SamplePart, _Result],
+    parts: Iterable[SamplePart],
+    n_workers: int,
+    here: Callable[[SamplePart], _Result],
 ) -> Iterator[_Result]:
     """The result of each part, in their order. `here` derives one in this process."""
+    return done_in_order(job, parts, n_workers, here, SamplePart.alone)
+
+
+def done_in_order(
+    job: WorkerJob[_Task, _Result],
+    tasks: Iterable[_Task],
+    n_workers: int,
+    here: Callable[[_Task], _Result],
+    to_send: Callable[[_Task], _Task] = lambda task: task,
+) -> Iterator[_Result]:
+    """The result of each task, in their order. `here` does one in this process; `to_send` is one as workers get it."""
     if n_workers < 2:
-        yield from map(here, parts)
+        yield from map(here, tasks)
         return
     with _Workers(job, n_workers) as workers:
-        waiting: deque[tuple[SamplePart, Future[_Result | None]]] = deque()
-        for part in parts:
-            waiting.append((part, workers.submit(part.alone())))
+        waiting: deque[tuple[_Task, Future[_Result | None]]] = deque()
+        for task in tasks:
+            waiting.append((task, workers.submit(to_send(task))))
             if len(waiting) == n_workers * _AHEAD:
                 yield _taken(*waiting.popleft(), here)
         while waiting:
             yield _taken(*waiting.popleft(), here)
 
 
-def _taken(part: SamplePart, found: Future[_Result | None], here: Callable[[SamplePart], _Result]) -> _Result:
+def _taken(task: _Task, found: Future[_Result | None], here: Callable[[_Task], _Result]) -> _Result:
     result = found.result()
-    return here(part) if result is None else result
+    return here(task) if result is None else result
 
 
-class _Workers(Generic[_Result]):
+class _Workers(Generic[_Task, _Result]):
     """Worker processes; each is spoken to by a thread of its own, which waits for it."""
 
-    def __init__(self, job: PartJob[_Result], count: int) -> None:
+    def __init__(self, job: WorkerJob[_Task, _Result], count: int) -> None:
         self._job = pickle.dumps(job)
         self._all: list[_Worker] = []
         self._free: SimpleQueue[_Worker] = SimpleQueue()
-        self._threads = ThreadPoolExecutor(count, thread_name_prefix="part")
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="task")
         for _ in range(count):
             self._all.append(_Worker(self._job))
             self._free.put(self._all[-1])
 
-    def submit(self, part: SamplePart) -> Future[_Result | None]:
-        return self._threads.submit(self._derive, part)
+    def submit(self, task: _Task) -> Future[_Result | None]:
+        return self._threads.submit(self._do, task)
 
-    def _derive(self, part: SamplePart) -> _Result | None:
+    def _do(self, task: _Task) -> _Result | None:
         worker = self._free.get()
         try:
-            found: _Result | None = worker.derive(part)
+            found: _Result | None = worker.do(task)
         finally:
             self._free.put(worker)
         return found
 
-    def __enter__(self) -> _Workers[_Result]:
+    def __enter__(self) -> _Workers[_Task, _Result]:
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
@@ -122,7 +139,7 @@ class _Worker:
         )
         self._job: bytes | None = job
 
-    def derive(self, part: SamplePart) -> Any:
+    def do(self, task: Any) -> Any:
         """The result; None where the worker can't give it."""
         to, of = self._process.stdin, self._process.stdout
         assert to and of  # noqa: S101, PT018 - both are pipes
@@ -130,7 +147,7 @@ class _Worker:
             if self._job is not None:
                 to.write(self._job)
                 self._job = None
-            to.write(pickle.dumps(part))
+            to.write(pickle.dumps(task))
             to.flush()
             return pickle.load(of)  # noqa: S301 - of our own process
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
@@ -153,17 +170,17 @@ class _Worker:
 
 
 def main() -> None:
-    """Derive the parts that come on standard input, until it ends."""
+    """Do the tasks that come on standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end is ours
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what else is printed goes nowhere
     messages: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(messages,), daemon=True).start()
-    derive = messages.get().begin()
+    do = messages.get().begin()
     while True:
-        part = messages.get()
+        task = messages.get()
         try:
-            found = derive(part)
+            found = do(task)
         except Exception:
             found = None  # the parent meets the same fault, and says it
         pickle.dump(found, out, pickle.HIGHEST_PROTOCOL)
