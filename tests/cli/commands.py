@@ -88,6 +88,7 @@ COMMANDS = (
     "protocol check in:mine_protocol@v1",
     "protocol init out:new_protocol",
     "prove in:runs/many 1 --out out:proof.json --facts out:facts.jsonl --runs in:runs",
+    "redact in:runs/other --out out:redacted2 --runs in:runs",
     "rescore in:runs/run --reports out:reports --runs in:runs",
     "rubric check in:mine_rubric@v1 --evalset in:items.jsonl",
     "rubric init out:new_rubric",
@@ -118,6 +119,7 @@ COMMANDS = (
     "token revoke TOKEN --token-file in:tokens.json",
     "verify in:runs/run --runs in:runs",
     "verify in:runs/many --proof in:proof.json --facts in:facts.jsonl --runs in:runs",
+    "verify in:redacted --facts in:facts.jsonl",
     "verify in:runs/other --signed-by in:signers --runs in:runs",
     "verify in:audits/a",
     "verify in:pairs/p",
@@ -188,7 +190,7 @@ def make_places(folder: Path) -> Path:
                   f"judge pairs run other {_REFEREE.replace('in:', '')} --pairs-id p --quiet",
                   "run config.toml --run-id many --shard 2/2 --quiet",
                   "run config.toml --run-id many --shard 1/2 --quiet",
-                  "join many --reports none --quiet", "prove many 1 --out proof.json --facts facts.jsonl",
+                  "redact other --out redacted", "join many --reports none --quiet", "prove many 1 --out proof.json --facts facts.jsonl",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)
         assert done.returncode == 0, (words, done.stderr)

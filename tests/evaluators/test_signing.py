@@ -134,7 +134,7 @@ def test_a_joined_record_is_signed_by_its_root(tmp_path: Path) -> None:
     key, allowed = new_key(tmp_path, "ann")
     sign(record, key, verify(record).sha256)
     assert verify(record).findings == ()
-    assert signed_by(record, root.root, allowed) == {
+    assert signed_by(record.path, root.root, statements(record), allowed) == {
         "decision.json": ["ann@example.org"], "test-result.json": ["ann@example.org"],
     }  # fmt: skip
 
@@ -163,21 +163,24 @@ def test_only_whoever_is_allowed_has_signed(tmp_path: Path) -> None:
     record, folder, allowed = signed(tmp_path)
     sha256 = verify(record).sha256
     key, others = new_key(tmp_path, "bob")
-    assert signed_by(record, sha256, allowed)["decision.json"] == ["ann@example.org"]
-    assert signed_by(record, sha256, others) == {"decision.json": [], "test-result.json": []}
+    assert signed_by(record.path, sha256, statements(record), allowed)["decision.json"] == ["ann@example.org"]
+    assert signed_by(record.path, sha256, statements(record), others) == {"decision.json": [], "test-result.json": []}
     sign(record, key, sha256)
     allowed.write_text(allowed.read_text() + others.read_text(), encoding="utf-8")
-    assert signed_by(record, sha256, allowed)["decision.json"] == ["ann@example.org", "bob@example.org"]
+    assert signed_by(record.path, sha256, statements(record), allowed)["decision.json"] == [
+        "ann@example.org",
+        "bob@example.org",
+    ]
     for signature in folder.glob("decision.json.*.sig"):
         signature.write_bytes((folder / "test-result.json").read_bytes())  # no signature at all
-    assert signed_by(record, sha256, allowed)["decision.json"] == []
+    assert signed_by(record.path, sha256, statements(record), allowed)["decision.json"] == []
 
 
 def test_a_signature_is_of_one_hash(tmp_path: Path) -> None:
     record, folder, allowed = signed(tmp_path)
     folder.rename(folder.with_name("0" * 64))
     with pytest.raises(UsageError, match="nobody has signed it as it is"):
-        signed_by(record, verify(record).sha256, allowed)
+        signed_by(record.path, verify(record).sha256, statements(record), allowed)
     assert verify(record).findings == ()  # statements of another time are left alone
 
 

@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "rescore": "Compute a record's numbers again, without calling a model.",
         "prove": "Write a short proof that a sample is in a joined record.",
         "sign": "Sign a record's hash and decision with an SSH key.",
+        "redact": "Write a copy of a record without its texts, which still verifies.",
         "experiment": "Take the runs of one experiment together, its plans side by side.",
     },
     "Compare and decide": {

@@ -149,7 +149,9 @@ def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
     "--proof", metavar="FILE", help="Hold this proof of a sample against --expect, or RUN's root; compute nothing."
 )
 @click.option("--signed-by", metavar="FILE", help="Allowed signers, as OpenSSH has them: one of them must have signed.")
-@click.option("--facts", metavar="FILE", help="With --proof: the lines that it is about, to be held against it.")
+@click.option(
+    "--facts", metavar="FILE", help="Lines of the journal, to be held against --proof, or against a redacted copy."
+)
 @runs_option
 @json_option
 @click.pass_context
@@ -173,9 +175,7 @@ def verify(
         from benchbook.cli.shards import verify_proof
 
         ctx.exit(verify_proof(proof, facts, run, expect, runs, as_json=as_json))
-    if facts is not None:
-        raise UsageError("--facts: only with --proof")
-    path, what, result = _verified(run, expect, against, runs)
+    path, what, result = _verified(run, expect, against, runs, facts)
     signers: dict[str, list[str]] | None = None
     if signed_by is not None and result.holds:
         from benchbook.cli.signing import who_signed
@@ -213,14 +213,24 @@ def verify(
     ctx.exit(0 if result.holds and not unsigned else 1)
 
 
-def _verified(run: str | None, expect: str | None, against: str | None, runs: str) -> tuple[Path, str, Verification]:
+def _verified(
+    run: str | None, expect: str | None, against: str | None, runs: str, facts: str | None
+) -> tuple[Path, str, Verification]:
     """The folder that is meant, what it is in words, and how it was verified."""
+    from benchbook.exchange.redaction import is_redacted
     from benchbook.judge_audit.folder import is_audit, open_audit
     from benchbook.labels.pairs.folder import is_pairs, open_pairs
     from benchbook.labels.verify import verify_record
     from benchbook.views.progress import shown_verification
     from benchbook.views.words import state_words
 
+    if run is not None and is_redacted(run):
+        from benchbook.exchange.verifying_redactions import verify_redacted
+
+        lines = None if facts is None else Path(facts)
+        return Path(run), "without its texts", verify_redacted(Path(run), expect=expect, facts=lines)
+    if facts is not None:
+        raise UsageError("--facts: only with --proof, or of a redacted copy")
     if run is not None and is_audit(run):
         from benchbook.exchange.verifying_audits import verify_audit
 

@@ -52,8 +52,14 @@ def sign(run: str | None, key: str, runs: str, as_json: bool) -> None:
 
 
 def who_signed(path: Path, sha256: str, allowed: str) -> dict[str, list[str]]:
-    """Who of the allowed signers has signed each statement about a record that holds. Raises: UsageError."""
+    """Who of the allowed signers has signed each statement about a record, or a redacted copy of one, that holds.
+
+    Raises: UsageError.
+    """
+    from benchbook.evaluators.attestation import statements, statements_on
     from benchbook.evaluators.signing import signed_by
+    from benchbook.exchange.redaction import DERIVED, is_redacted
     from benchbook.record.folder import open_record
 
-    return signed_by(open_record(path), sha256, Path(allowed))
+    made = statements_on(path / DERIVED) if is_redacted(path) else statements(open_record(path))
+    return signed_by(path, sha256, made, Path(allowed))

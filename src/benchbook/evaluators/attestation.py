@@ -6,6 +6,7 @@ predicate, which can say that a decision is open. Both are about the record's ha
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,9 +29,14 @@ def statements(record: Record) -> dict[str, bytes]:
     Raises: RecordError where its derived files can't be read, or were changed.
     """
     with reading_derived(record):
-        manifest = msgspec.json.decode(record.manifest.read_bytes(), type=dict[str, Any])
-        decision = msgspec.json.decode(record.decision.read_bytes(), type=dict[str, Any])
-    subject = _subject(manifest, sha256_of(record.manifest))
+        return statements_on(record.path)
+
+
+def statements_on(folder: Path) -> dict[str, bytes]:
+    """The same by the derived files in a folder. Raises: RecordError; OSError, msgspec.DecodeError."""
+    manifest = msgspec.json.decode((folder / "manifest.json").read_bytes(), type=dict[str, Any])
+    decision = msgspec.json.decode((folder / "decision.json").read_bytes(), type=dict[str, Any])
+    subject = _subject(manifest, sha256_of(folder / "manifest.json"))
     made = {"decision.json": _statement(subject, DECISION, _our_predicate(manifest, decision))}
     if isinstance(decision.get("decision"), str):
         made["test-result.json"] = _statement(subject, TEST_RESULT, _test_result(manifest, decision))

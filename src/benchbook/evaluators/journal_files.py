@@ -25,6 +25,12 @@ def left_behind(record: Record) -> Iterator[str]:
                 yield f"{place_inside(record, str(path))}: no part of the record"
 
 
+def left_behind_in(folder: Path, name: str | None = None) -> list[str]:
+    """The same of any folder, with those below it; or whether one file there is such, as a list of its own words."""
+    paths = [folder / name] if name is not None else sorted(folder.rglob("*"))
+    return [f"{path.relative_to(folder)}: no part of the record" for path in paths if is_left_behind(path.name)]
+
+
 def _entries(folder: Path) -> list[Path]:
     """The names in a folder, in order; none where it is no folder, or can't be read."""
     try:

@@ -9,11 +9,11 @@ A signature is of a file's bytes, so that `ssh-keygen -Y verify` checks it witho
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.errors import RecordError, UsageError
+from benchbook.errors import UsageError
 from benchbook.evaluators.attestation import statements
 from benchbook.record.derived_files import Discrepancy
 from benchbook.record.folder import Record
@@ -48,15 +48,12 @@ def sign(record: Record, key: str | Path, sha256: str) -> Signed:
     return Signed(folder, tuple(added))
 
 
-def check_statements(record: Record, sha256: str) -> Iterator[Discrepancy]:
-    """Check that what was signed of a record is what follows from it. Statements of its earlier hashes are left alone.
-
-    Raises: RecordError.
-    """
-    folder = record.path / SIGNATURES / sha256
+def check_statements(place: Path, sha256: str, made: Mapping[str, bytes]) -> Iterator[Discrepancy]:
+    """Check that what was signed of a record is what follows from it (`made`). `place` is its folder, or of a redacted
+    copy. Statements of its earlier hashes are left alone."""
+    folder = place / SIGNATURES / sha256
     if not folder.is_dir():
         return
-    made = statements(record)
     for path in sorted(folder.iterdir()):
         name = f"{SIGNATURES}/{sha256}/{path.name}"
         if path.suffix == SUFFIX and path.name.rpartition(".json.")[0] + ".json" in made:
@@ -67,19 +64,15 @@ def check_statements(record: Record, sha256: str) -> Iterator[Discrepancy]:
             yield Discrepancy(name, None, "says something else than the record")
 
 
-def signed_by(record: Record, sha256: str, allowed: Path) -> dict[str, list[str]]:
-    """Who of the allowed signers has signed each statement about a record, by its name.
+def signed_by(place: Path, sha256: str, made: Collection[str], allowed: Path) -> dict[str, list[str]]:
+    """Who of the allowed signers has signed each of the statements `made` about a record, by their names.
 
     Raises: UsageError for a file that is none, and for a record that nobody has signed.
     """
-    folder = record.path / SIGNATURES / sha256
-    try:
-        made = statements(record)
-        signatures = sorted(folder.glob(f"*{SUFFIX}"))
-    except OSError as error:
-        raise RecordError(f"{folder}: can't be read ({error.strerror})") from None
+    folder = place / SIGNATURES / sha256
+    signatures = sorted(folder.glob(f"*{SUFFIX}"))
     if not signatures:
-        raise UsageError(f"{record.path}: nobody has signed it as it is (its hash is {sha256})")
+        raise UsageError(f"{place}: nobody has signed it as it is (its hash is {sha256})")
     found: dict[str, list[str]] = {name: [] for name in made}
     for signature in signatures:
         name = signature.name.rpartition(".json.")[0] + ".json"

@@ -17,6 +17,7 @@ import msgspec
 from benchbook.ask.identity import inputs_of_plan
 from benchbook.canonical import ready
 from benchbook.errors import BenchbookError, LaterRecordError, NotJoinedError, RecordDamagedError, RecordError
+from benchbook.evaluators.attestation import statements
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.joining import check_joined
 from benchbook.evaluators.journal_files import check_journal_files, foreign, left_behind, place_inside
@@ -130,7 +131,7 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
         findings += _check_derived(record, state, evaluator)
     journals = {SHARDS, SETS} if record.is_sharded else {"journal"}
     if not findings and (record.path / SIGNATURES).is_dir():
-        findings += check_statements(record, state.last_sha256)
+        findings += check_statements(record.path, state.last_sha256, statements(record))
     known = {
         *journals,
         "inputs",
