@@ -108,7 +108,6 @@ def test_what_one_system_alone_has_is_asked_for_in_one_room() -> None:
         if not name.startswith("system/") and (found := ONE_SYSTEMS.findall(text))
     }
     assert asking == {
-        "ask/providers/local.py": ["os.sched_getaffinity"],  # behind `hasattr`
         "evalsets/extraction_pdf_child.py": ["import resource"],  # imports nothing of Benchbook, and refuses without it
         "server/child.py": ["os.pidfd_open", "select.poll", "signal.SIGKILL", "signal.pidfd_send_signal"],
     }

@@ -107,6 +107,7 @@ def _of_value(name: str, value: Any) -> Any:
 
 
 _IN_MEMORY = 8 * 1024**2  # bytes
+_ITEMS_AT_ONCE, _BYTES_AT_ONCE = 256, 1 << 20  # of those that are gone through
 
 
 class Spool:
@@ -192,7 +193,9 @@ class EvalSet:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[Item]:
-        return (self[index] for index in range(len(self)))
+        at_once = min(_ITEMS_AT_ONCE, max(_BYTES_AT_ONCE // max(self.mean_bytes, 1), 1))
+        for start in range(0, len(self), at_once):
+            yield from self.items_at(range(start, min(start + at_once, len(self))))
 
     def __getitem__(self, index: int) -> Item:
         data = self._data(index)

@@ -158,7 +158,7 @@ def read_item(data: bytes, path: str | Path, line: int, *, plain: bool | None = 
         except (msgspec.DecodeError, RecursionError):
             pass  # read again below, for the field of the fault
         else:
-            if _all_filled(item):
+            if all_filled(item):
                 return item
     elif (name := repeated_key(data, _KNOWN_NAMES)) is not None:
         raise InputError(path, line=line, field=name, found="the field more than once", expected="one of them")
@@ -205,7 +205,7 @@ def _refuse_other_encodings(data: bytes, path: str | Path, line: int) -> None:
         ) from None
 
 
-def _all_filled(item: Item) -> bool:
+def all_filled(item: Item) -> bool:
     """True if no text is empty that must not be; `item_from_json` reports which is."""
     if not (item.id.strip() and item.prompt.strip()):
         return False

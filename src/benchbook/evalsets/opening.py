@@ -12,14 +12,22 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 
 from benchbook.errors import InputError, UsageError
 from benchbook.evalsets.evalset import EvalSet, Spool, json_line, set_form, set_lines
 from benchbook.evalsets.findings import Fault
-from benchbook.evalsets.items import Item, is_plain, lacking_field, read_item, read_messages
+from benchbook.evalsets.items import (
+    Item,
+    all_filled,
+    decode_plain_lines,
+    is_plain,
+    lacking_field,
+    read_item,
+    read_messages,
+)
 from benchbook.evalsets.lines import (
     JSON_WHITE_SPACE,
     MAX_LINE_BYTES,
@@ -28,6 +36,7 @@ from benchbook.evalsets.lines import (
     read_line_json,
     row_without_repeats,
     stamp_of,
+    utf8_fault,
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
@@ -164,7 +173,10 @@ class _Gathered:
         digest = hashlib.sha256()
         position = 0
         with self._path.open("rb") as file:
-            for number, data in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), start=1):
+            n_read = 0
+            while self._is_recorded and (n_plain := self._add_plain_lines(file, position, digest)):
+                n_read, position = n_read + n_plain, file.tell()
+            for number, data in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), start=n_read + 1):
                 if len(data) == MAX_LINE_BYTES and not data.endswith(b"\n"):
                     raise self._too_long(number)
                 digest.update(data)
@@ -175,6 +187,23 @@ class _Gathered:
                 position += len(data)
             stamp = stamp_of(file)
         return self._opened(digest.hexdigest(), "jsonl", plain=self._plain, stamp=stamp)
+
+    def _add_plain_lines(self, file: BinaryIO, position: int, digest: Any) -> int:
+        """Read and note the next lines at once, and return their number; 0, with nothing read, where there are none, or
+        one of them needs a closer look."""
+        block = file.read(_LINES_BYTES)
+        if block[-1:] not in (b"", b"\n"):
+            block += file.readline(MAX_LINE_BYTES)
+        lines = block.split(b"\n")
+        items = _plain_items(block, lines) if lines.pop() == b"" and lines else []
+        if not items or (self._needs_expected_answer and any(item.expected_answer is None for item in items)):
+            file.seek(position)
+            return 0
+        digest.update(block)
+        for item, line in zip(items, lines, strict=True):
+            self._note(item, position)
+            position += len(line) + 1
+        return len(lines)
 
     def from_table(self, form: TableForm, *, keeps_fields: bool) -> EvalSet:
         spool, lines = Spool(), array("Q")
@@ -248,6 +277,22 @@ class _Gathered:
 
     def _too_long(self, number: int) -> InputError:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")
+
+
+_LINES_BYTES = 1 << 20  # of lines that are read at once
+
+
+def _plain_items(block: bytes, lines: list[bytes]) -> list[Item]:
+    """The items on some lines, of which each is plain and without a fault; else none."""
+    if b"\r" in block or not (block.isascii() or utf8_fault(block) is None):
+        return []
+    if not all(map(is_plain, map(row_without_repeats, lines))):
+        return []
+    try:
+        items = decode_plain_lines(block)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    return items if len(items) == len(lines) and all(map(all_filled, items)) else []
 
 
 def _refuse_duplicate_ids(evalset: EvalSet, ids: RepeatedTexts) -> None:

@@ -9,7 +9,7 @@ from benchbook.ask.work import is_answered
 from benchbook.evaluators.candidate import template_fault
 from benchbook.record.checking import MOST_FINDINGS
 from benchbook.record.derived_files import Discrepancy
-from benchbook.record.facts import Reply, Role, SampleFact, without_place
+from benchbook.record.facts import Reply, Role, SampleFact
 from benchbook.record.folder import Record
 from benchbook.record.places import place_of_fact
 from benchbook.record.state import JournalState
@@ -59,9 +59,15 @@ class FactsOfPart:
         self.n_finished += is_ended
 
     def hold_made_elsewhere(self, facts: Sequence[SampleFact], expected: Reply | None, source: str) -> None:
-        """Hold the facts of a sample whose answer stands in an input: one, with all that is there."""
-        if len(facts) != 1 or expected is None or without_place(facts[0]) != without_place(expected):
-            self.add(facts[-1], f"{source} says something else than this fact")
+        """Hold the facts of a sample whose answer stands in an input: one, with all that is there.
+
+        `expected` is given the place of the fact.
+        """
+        fact = facts[-1]
+        if expected is not None:
+            expected.seq, expected.prev, expected.at = fact.seq, fact.prev, fact.at
+        if len(facts) != 1 or fact != expected:
+            self.add(fact, f"{source} says something else than this fact")
 
 
 class HeldFacts(FactsOfPart):

@@ -22,6 +22,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from benchbook.errors import ConfigError
 from benchbook.evaluators.parts import SamplePart
+from benchbook.system import SYSTEM
+from benchbook.system.cores import usable_cores
 
 SETTING = "BENCHBOOK_WORKERS"
 _SAMPLES_A_WORKER = 100_000  # for fewer, starting one costs more than it saves
@@ -45,9 +47,9 @@ def worker_count(n_samples: int) -> int:
 
     Raises: ConfigError.
     """
-    if sys.platform == "win32" or not sys.executable:
+    if SYSTEM.no_records is not None or not sys.executable:
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores() or 1
     asked = os.environ.get(SETTING, "")
     if asked and (not asked.isascii() or not asked.isdigit() or int(asked) < 1):
         raise ConfigError(SETTING, repr(asked[:80]), "a whole number of at least 1")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import polars
 
 _encoder = msgspec.json.Encoder()
+_sorted_encoder = msgspec.json.Encoder(order="sorted")
 
 
 class Same(NamedTuple):
@@ -32,8 +34,10 @@ class MadeColumn(NamedTuple):
 Column = Sequence[Any] | Same | MadeColumn
 
 
-def part_of_columns(row_type: type[msgspec.Struct], columns: Mapping[str, Column], n: int) -> TablePart:
-    """`n` rows, given by column: numbers, truths and texts, or nulls.
+def part_of_columns(
+    row_type: type[msgspec.Struct], columns: Mapping[str, Column], n: int, known_sizes: Sequence[int] | None = None
+) -> TablePart:
+    """`n` rows, given by column: numbers, truths and texts, or nulls. `known_sizes` are those of the rows, if known.
 
     Raises: UnicodeEncodeError for a text with a lone surrogate, OverflowError for a number that no column holds; such
     rows are made one by one.
@@ -55,9 +59,28 @@ def part_of_columns(row_type: type[msgspec.Struct], columns: Mapping[str, Column
             made.append(pl.Series(name, [value], kind).new_from_index(0, n))
             sizes += len(_encoder.encode(value))
         else:
-            sizes += sizes_of(column)
             made.append(_series(name, column, kind))
-    return TablePart(pl.DataFrame(made), sizes)
+            if known_sizes is None:
+                sizes += sizes_of(column)
+    return TablePart(pl.DataFrame(made), sizes if known_sizes is None else np.array(known_sizes, np.int64))
+
+
+def canonical_rows(row_type: type[msgspec.Struct], columns: Mapping[str, Column], n: int) -> list[bytes]:
+    """The canonical JSON of each row, a line with its end. Raises: UnicodeEncodeError for a lone surrogate."""
+    pieces: list[Iterable[bytes]] = []
+    literal = b"{"
+    for name in sorted(table_schema(row_type)):
+        column = columns[name]
+        literal += _encoder.encode(name) + b":"
+        if isinstance(column, Same) or (not isinstance(column, MadeColumn) and column.count(None) == n):
+            literal += _encoder.encode(column.value if isinstance(column, Same) else None)
+        else:
+            values = _sorted_encoder.encode_lines(column.series.to_list() if isinstance(column, MadeColumn) else column)
+            pieces += [repeat(literal, n), values.split(b"\n")[:-1]]
+            literal = b""
+        literal += b","
+    pieces.append(repeat(literal[:-1] + b"}\n", n))
+    return [b"".join(line) for line in zip(*pieces, strict=True)]
 
 
 def _series(name: str, values: Any, kind: Any) -> polars.Series:

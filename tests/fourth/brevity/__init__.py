@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from benchbook.evalsets import Item
+from benchbook.evaluators.answers.counted import Counted
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.rows import CAUSE, SCORED, AnswerManifest, AnswerRow, answer_row
 from benchbook.evaluators.answers.scorecard import Scorecard
-from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.contract import Confidence, DerivedFiles
 from benchbook.evaluators.exact import NANO
 from benchbook.evaluators.gates import Decision, Verdict

@@ -13,11 +13,12 @@ from typing import Any
 from benchbook.ask.providers.access import setting_of
 from benchbook.ask.providers.calls import Answer, CallFailed
 from benchbook.errors import ConfigError, UsageError
+from benchbook.system.cores import usable_cores
 
 
 def cores() -> int:
     """The number of processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return usable_cores() or 2
 
 
 # Answers under way at once. More would share the cores: together they take nearly as long as one after the other, but

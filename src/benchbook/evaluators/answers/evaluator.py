@@ -24,11 +24,12 @@ from benchbook.evaluators.answers.asking import (
     prepare,
     roles_of_answers,
 )
+from benchbook.evaluators.answers.counted import dry_run_reason
 from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.predictions import prediction_replies, record_predictions, record_shard_of_predictions
 from benchbook.evaluators.answers.scorecard import Scorecard
 from benchbook.evaluators.answers.so_far import AnswersSoFar
-from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers, dry_run_reason
+from benchbook.evaluators.answers.tables import DERIVED_FILES, AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import (
     CandidatePlan,
     CandidateRequests,

@@ -132,13 +132,13 @@ class Metric(ABC):
         return ScorecardTally(self.name, self.reasons, shows_all=shows_all, asked=asked, may_lack=may_lack)
 
     def first_warnings(self, counted: Any) -> Iterable[str]:
-        """The warnings to show before any number, for a `tables.Counted`."""
+        """The warnings to show before any number, for a `counted.Counted`."""
         del counted
         return ()
 
     @abstractmethod
     def aggregates(self, values: Mapping[str, Any], counted: Any) -> msgspec.Struct:
-        """aggregates.json: `values` are those that all metrics have, `counted` is the `tables.Counted` of a run."""
+        """aggregates.json: `values` are those that all metrics have, `counted` is the `counted.Counted` of a run."""
 
     def why_failed(self, counted: Any) -> str | None:
         """Why the run failed, where something beyond its own state and its items says so (A3); None where not."""

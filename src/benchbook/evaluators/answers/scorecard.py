@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from operator import add
 from typing import Literal
 
 import msgspec
@@ -74,6 +75,10 @@ class _Counts:
         self.n_passed += n_items if passed else 0
         self.sum_nano += n_items * score_nano
         self.squares += n_items * score_nano * score_nano
+
+    def merge(self, more: _Counts) -> None:
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(more, one.name))
 
     @property
     def mean(self) -> float | None:
@@ -145,6 +150,14 @@ class ScorecardTally:
         yield self.whole
         for name in GROUPINGS:
             yield self.slices[name].setdefault(values.get(name), _Counts())
+
+    def merge(self, more: ScorecardTally) -> None:
+        """Add the counts of other items of the same run."""
+        self.whole.merge(more.whole)
+        self.misses.update(more.misses)
+        for name, slices in more.slices.items():
+            for value, counts in slices.items():
+                self.slices[name].setdefault(value, _Counts()).merge(counts)
 
     def scorecard(self) -> Scorecard:
         """The scorecard of the items added so far."""
@@ -260,6 +273,23 @@ class Sums:
             sums = self.clusters.setdefault(cluster, [0, 0, 0])
             for place, part in enumerate(parts):
                 sums[place] += part
+
+    def add_all(self, values: Sequence[int]) -> None:
+        """Add answers, each of which is in no cluster with others."""
+        if values:
+            self.least = min(values) if self.least is None else min(self.least, *values)
+            self.most = max(values) if self.most is None else max(self.most, *values)
+        self.n, self.total = self.n + len(values), self.total + sum(values)
+        self.squares += sum([value * value for value in values])
+
+    def merge(self, more: Sums) -> None:
+        """Add the sums of items that come after these."""
+        self.n, self.total, self.squares = self.n + more.n, self.total + more.total, self.squares + more.squares
+        self.least = min((one for one in (self.least, more.least) if one is not None), default=None)
+        self.most = max((one for one in (self.most, more.most) if one is not None), default=None)
+        for cluster, parts in more.clusters.items():
+            sums = self.clusters.setdefault(cluster, [0, 0, 0])
+            sums[:] = map(add, sums, parts)
 
     @property
     def mean(self) -> float | None:

@@ -13,11 +13,12 @@ from typing import Any
 
 from benchbook.errors import InputError, ItemError
 from benchbook.evalsets import EvalSet, Item
+from benchbook.evaluators.answers.counted import Counted
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION, UNANSWERED
-from benchbook.evaluators.answers.tables import Counted, derive_answers
+from benchbook.evaluators.answers.tables import derive_answers
 from benchbook.evaluators.checks.gates import Gated, decision_of, least_by_gate, thresholds_of
 from benchbook.evaluators.checks.kind import REASONS, Expected
 from benchbook.evaluators.checks.reading import read_spec_files, read_spec_folder

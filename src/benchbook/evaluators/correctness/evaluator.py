@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.evalsets import Item
+from benchbook.evaluators.answers.counted import Counted
 from benchbook.evaluators.answers.evaluator import AnswersEvaluator
 from benchbook.evaluators.answers.metric import Metric, Scored
 from benchbook.evaluators.answers.rows import AnswerRow
 from benchbook.evaluators.answers.scorecard import UNANSWERED, Scorecard
-from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.contract import ComparedColumns, DerivedTypes
 from benchbook.evaluators.correctness.rows import (
     AskedCorrectnessRow,

@@ -11,10 +11,10 @@ import msgspec
 
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
+from benchbook.evaluators.answers.counted import Counted
 from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
 from benchbook.evaluators.answers.rows import AnswerRow, Unscoreds
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION
-from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.exact import NANO, as_float, in_nano, mean
 from benchbook.evaluators.gates import Decision, RunVerdict, Verdict
 from benchbook.evaluators.imported.log import IMPORTED, SPEC, ImportedLog, ImportedScorer

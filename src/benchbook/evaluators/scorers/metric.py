@@ -14,10 +14,10 @@ from benchbook.ask.work import Tell
 from benchbook.canonical import canonical_json
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets import Item
+from benchbook.evaluators.answers.counted import Counted
 from benchbook.evaluators.answers.metric import UNSCORED, Metric, Scored, Unscored
 from benchbook.evaluators.answers.rows import AnswerRow, NamedMean, Unscoreds
 from benchbook.evaluators.answers.scorecard import NO_PREDICTION
-from benchbook.evaluators.answers.tables import Counted
 from benchbook.evaluators.exact import as_float, in_nano, mean
 from benchbook.evaluators.scorers.rows import (
     ScorerAggregates,
