@@ -144,17 +144,20 @@ class _WholeSegment:
         for is_calls, run in groupby(map(_CALLS.__contains__, map(type, self._facts))):
             n = sum(1 for _ in run)
             if is_calls:
-                yield CallLines(
-                    self._segment,
-                    place + 1,
-                    starts[place : place + n],
-                    self._facts[place : place + n],  # type: ignore[arg-type]
-                    self._data[starts[place] : ends[place + n - 1]],
-                    self._hashes[place : place + n],
-                )
+                yield self._block(place, place + n, starts, ends)
             else:
                 yield from (self._line(one, starts[one]) for one in range(place, place + n))
             place += n
+
+    def _block(self, first: int, end: int, starts: list[int], ends: np.ndarray) -> CallLines:
+        return CallLines(
+            self._segment,
+            first + 1,
+            starts[first:end],
+            self._facts[first:end],  # type: ignore[arg-type]
+            self._data[starts[first] : ends[end - 1]],
+            self._hashes[first:end],
+        )
 
     def _line(self, place: int, start: int) -> JournalLine:
         return JournalLine(self._segment, place + 1, start, self._hashes[place], self._facts[place], self._raws[place])

@@ -142,13 +142,24 @@ class JournalState:
         self.n_segments, self.last_line = block.segment, block.number + len(block.facts) - 1
         self.last_sha256 = block.sha256
         self.index.add_all(block.segment, samples, block.starts)
-        kinds = Counter(map(_who_replied, (fact for fact in block.facts if type(fact) is Reply)))
+        replies = [fact for fact in block.facts if type(fact) is Reply]
+        if len(set(map(_name_of, replies))) == len(set(map(_fingerprint_of, replies))) == 1 and not any(
+            map(_judge_of, replies)
+        ):
+            n_judged = [fact.role for fact in replies].count("judge")
+            kinds = {("judge", 0, *_identity_of(replies[0])): n_judged}
+            kinds[("candidate", 0, *_identity_of(replies[0]))] = len(replies) - n_judged
+        else:
+            kinds = Counter(map(_who_replied, replies))
         for (role, judge, model, fingerprint), times in kinds.items():
-            reported = self.judges_reported[judge] if role == "judge" else self.candidate_reported
-            reported.add_kind((model, fingerprint), times)
+            if times:
+                reported = self.judges_reported[judge] if role == "judge" else self.candidate_reported
+                reported.add_kind((model, fingerprint), times)
 
 
 _who_replied = attrgetter("role", "judge", "model_reported", "fingerprint")
+_identity_of = attrgetter("model_reported", "fingerprint")
+_name_of, _fingerprint_of, _judge_of = attrgetter("model_reported"), attrgetter("fingerprint"), attrgetter("judge")
 
 
 def samples_of(line: JournalLine) -> Iterable[int]:

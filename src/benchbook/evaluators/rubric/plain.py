@@ -7,8 +7,7 @@ which say the same of a plain sample: tests hold the two against each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from benchbook.evalsets import Item
@@ -39,19 +38,6 @@ class PlainSample(NamedTuple):
     worth: PlainScore
 
 
-class _Read(NamedTuple):
-    """A sample that may be one: what it asks is still to be held against the plan."""
-
-    place: int
-    sample: int
-    item: Item
-    answer: Reply
-    verdict: Reply
-    scores: tuple[int, ...]
-    rationale: str
-    answer_sha256: str
-
-
 class PlainSamples:
     """Picks the plain samples of a run out of others. `requests`: each has to ask what the plan asks."""
 
@@ -61,6 +47,8 @@ class PlainSamples:
         self._requests = requests
         self._scorer = PlainScorer(spec)
         self._replies = PlainReplies(spec)
+        self._tags = [f"</{tag}>" for tag in plan.candidate.reasoning_tags]
+        self._judge_tags = [f"</{tag}>" for tag in plan.judge.reasoning_tags]
         self._measured_tokens = [one.name == "tokens" for one in spec.measures]
         self._row_type = row_type(spec, panel=False, caused=derivation >= ONLY_THE_MODEL)
 
@@ -73,32 +61,35 @@ class PlainSamples:
         self, samples: Sequence[tuple[int, list[SampleFact]]], items: Sequence[Item]
     ) -> tuple[list[PlainSample], list[int]]:
         """The plain ones of some samples, and the places of the others. `items` has the item of each."""
-        read: list[_Read] = []
+        plain: list[PlainSample] = []
+        places: list[int] = []
         others: list[int] = []
         for place, (sample, facts) in enumerate(samples):
-            one = self._read(place, sample, items[place], facts)
+            one = self._read(sample, items[place], facts)
             if one is None:
                 others.append(place)
             else:
-                read.append(one)
-        plain = []
-        for one, asks_as_planned in zip(read, self._ask_as_planned(read), strict=True):
-            if asks_as_planned:
-                plain.append(self._scored(one))
-            else:
-                others.append(one.place)
+                plain.append(one)
+                places.append(place)
+        if self._requests is None or not plain:
+            return plain, others
+        as_planned = self._ask_as_planned(self._requests, plain)
+        if not all(as_planned):
+            others += [place for place, is_planned in zip(places, as_planned, strict=True) if not is_planned]
+            plain = [one for one, is_planned in zip(plain, as_planned, strict=True) if is_planned]
         return plain, sorted(others)
 
-    def _read(self, place: int, sample: int, item: Item, facts: Sequence[SampleFact]) -> _Read | None:
-        """The sample, where model and judge were asked once, and the answer has no thoughts in it."""
+    def _read(self, sample: int, item: Item, facts: Sequence[SampleFact]) -> PlainSample | None:
+        """The sample, where model and judge were asked once, and the answer has no thoughts in it; whether they were
+        asked as planned is still to be seen."""
         calls = _as_planned(facts)
         if calls is None:
             return None
         answer, verdict = calls
         text, reply = answer.text or "", verdict.text or ""
-        if not text.strip() or any(f"</{tag}>" in text for tag in self._plan.candidate.reasoning_tags):
+        if text.isspace() or (self._tags and any(tag in text for tag in self._tags)):
             return None
-        if any(f"</{tag}>" in reply for tag in self._plan.judge.reasoning_tags):
+        if self._judge_tags and any(tag in reply for tag in self._judge_tags):
             return None
         found = self._replies.read(reply)
         if found is None:
@@ -107,28 +98,25 @@ class PlainSamples:
             answer_sha256 = hashlib.sha256(text.encode()).hexdigest()
         except UnicodeEncodeError:
             return None
-        return _Read(place, sample, item, answer, verdict, *found, answer_sha256)
+        n_read, written = answer.input_tokens, answer.output_tokens
+        total = ratio = None
+        if n_read is not None and written is not None:
+            total, ratio = n_read + written, divide(written * NANO, max(1, n_read))
+        latency_ms = answer.latency_e2e_ms
+        values = tuple([total if of_tokens else latency_ms for of_tokens in self._measured_tokens])
+        scores, rationale = found
+        worth = self._scorer.score(scores, values)
+        return PlainSample(sample, item, answer, verdict, scores, rationale, answer_sha256, total, ratio, worth)
 
-    def _ask_as_planned(self, read: Sequence[_Read]) -> Iterable[bool]:
-        """Of each, whether the plan leads to what it asked model and judge."""
-        if self._requests is None or not read:
-            return repeat(True, len(read))
-        candidates = self._requests.candidate_sha256s([one.item for one in read])
-        judges = self._requests.judge_sha256s([(one.item, one.answer.text or "") for one in read])
+    @staticmethod
+    def _ask_as_planned(requests: Requests, plain: Sequence[PlainSample]) -> list[bool]:
+        """Of each, whether the plan leads to the requests that model and judge were sent."""
+        candidates = requests.candidate_sha256s([one.item for one in plain])
+        judges = requests.judge_sha256s([(one.item, one.answer.text or "") for one in plain])
         return [
             one.answer.request_sha256 == candidate and one.verdict.request_sha256 == judge
-            for one, candidate, judge in zip(read, candidates, judges, strict=True)
+            for one, candidate, judge in zip(plain, candidates, judges, strict=True)
         ]
-
-    def _scored(self, one: _Read) -> PlainSample:
-        answer = one.answer
-        read, written = answer.input_tokens, answer.output_tokens
-        total = ratio = None
-        if read is not None and written is not None:
-            total, ratio = read + written, divide(written * NANO, max(read, 1))
-        values = tuple([total if of_tokens else answer.latency_e2e_ms for of_tokens in self._measured_tokens])
-        worth = self._scorer.score(one.scores, values)
-        return PlainSample(*one[1:], total, ratio, worth)
 
     def rows(self, samples: Sequence[PlainSample]) -> TablePart:
         """Their rows.
