@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError
-from benchbook.evaluators.journal_files import check_journal_files
+from benchbook.evaluators.journal_files import check_journal_files, place_inside
 from benchbook.evaluators.workers import done_in_order, worker_count
 from benchbook.record.blocks import CallLines
 from benchbook.record.checking import FactsCheck
@@ -19,6 +19,7 @@ from benchbook.record.reading import SHARDS, JournalLine
 from benchbook.record.sets import RecordSet, ShardEnd
 from benchbook.record.shard_ends import ShardReader
 
+_MENDING = "the same command goes on with the shard, and mends it"
 _BYTES_A_SAMPLE, _PACKED = 1_500, 8  # as most are, of a judged sample, and in a sealed segment
 
 
@@ -87,19 +88,19 @@ def read_shard(asked: ShardToRead) -> ShardReport:
     before, facts = f"{SHARDS}/{number}/", _ShardLines(record.journal, asked.earlier)
     reader = ShardReader(record.journal, number)
 
-    findings = check_journal_files(record, "the same command goes on with the shard, and mends it")
+    findings = check_journal_files(record, _MENDING, seals=False)
     try:
         reader.read(asked.joined, facts)
     except RecordDamagedError as error:
-        file = Path(error.path)
-        where = file.relative_to(record.path).as_posix() if file.is_relative_to(record.path) else file.name
-        findings.append(Discrepancy(where, error.line, error.reason))
-        return ShardReport(number, _named(before, findings))
+        wrong = Discrepancy(place_inside(record, error.path), error.line, error.reason)
+        return ShardReport(number, _named(before, [*check_journal_files(record, _MENDING), wrong]))
     except LaterRecordError:
         raise
     except (BenchbookError, OSError) as error:
         findings.append(Discrepancy("journal", None, inside(record, str(error))))
         return ShardReport(number, _named(before, findings))
+    if not facts.seals_hold():
+        findings = check_journal_files(record, _MENDING)
     findings += facts.findings
     findings += [Discrepancy("journal", None, what) for what in facts.lacking()]
     if reader.shard.number != number:

@@ -33,7 +33,7 @@ from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
 from benchbook.record.reading import SHARDS, refuse_what_is_no_file
 from benchbook.record.sets import SETS
 from benchbook.record.standing import run_state
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.state import JournalState, LineLooker, read_state
 from benchbook.record.tables import read_rows, written_alike
 
 
@@ -63,21 +63,9 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
 
     The journal goes first: what is derived from a damaged journal would say nothing. Raises: LaterRecordError.
     """
+    facts = FactsCheck(record.journal)
+    state, findings = _read_joined(record) if record.is_sharded else _read_alone(record, facts, on_progress)
     notes = [*left_behind(record)]
-    findings = check_joined(record) if record.is_sharded else check_journal_files(record)
-    state, facts = None, FactsCheck(record.journal)
-    try:
-        # Each line of a shard was looked at before.
-        looker = None if record.is_sharded else telling(on_progress, facts, partial(_n_facts, record))
-        state = read_state(record.journal, looker)
-    except RecordDamagedError as error:
-        findings.append(Discrepancy(place_inside(record, error.path), error.line, error.reason))
-    except LaterRecordError:
-        raise
-    except NotJoinedError:
-        pass  # it is a finding already
-    except (BenchbookError, OSError) as error:
-        findings.append(Discrepancy("journal", None, inside(record, str(error))))
     if state is not None and not findings:
         tell_samples(on_progress, state)
         findings += _check_name(record, state, expect, notes)
@@ -93,6 +81,37 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
         _not_computed(record, state),
         tuple(notes),
     )
+
+
+def _read_alone(
+    record: Record, facts: FactsCheck, on_progress: VerifyHandler | None
+) -> tuple[JournalState | None, list[Discrepancy]]:
+    """The state of a journal, and what is wrong with its files and its chain. `facts` looks at each line."""
+    files = check_journal_files(record, seals=False)
+    state, findings = _read_chain(record, telling(on_progress, facts, partial(_n_facts, record)))
+    return state, [*(files if facts.seals_hold() else check_journal_files(record)), *findings]
+
+
+def _read_joined(record: Record) -> tuple[JournalState | None, list[Discrepancy]]:
+    """The same of shards, each of whose lines is looked at by itself."""
+    findings = check_joined(record)
+    try:
+        state, more = _read_chain(record, None)
+    except NotJoinedError:
+        return None, findings  # which say so
+    return state, [*findings, *more]
+
+
+def _read_chain(record: Record, looker: LineLooker | None) -> tuple[JournalState | None, list[Discrepancy]]:
+    """Raises: LaterRecordError, NotJoinedError."""
+    try:
+        return read_state(record.journal, looker), []
+    except RecordDamagedError as error:
+        return None, [Discrepancy(place_inside(record, error.path), error.line, error.reason)]
+    except (LaterRecordError, NotJoinedError):
+        raise
+    except (BenchbookError, OSError) as error:
+        return None, [Discrepancy("journal", None, inside(record, str(error)))]
 
 
 def _check_name(record: Record, state: JournalState, expect: str | None, notes: list[str]) -> list[Discrepancy]:

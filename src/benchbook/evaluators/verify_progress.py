@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from benchbook.record.blocks import CallLines
@@ -23,6 +24,9 @@ class _Telling:
         self._n_facts = n_facts
         self._told = 0
         on_progress("facts", 0, n_facts)
+
+    def look_at_segment(self, path: Path, lines: bytes) -> None:
+        self._looker.look_at_segment(path, lines)
 
     def look_at(self, line: JournalLine) -> None:
         self._tell(line.fact.seq + 1)

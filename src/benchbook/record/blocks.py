@@ -7,7 +7,7 @@ everything else, and whatever is out of the ordinary, comes line by line, as `re
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -73,11 +73,20 @@ def up_to(found: Iterable[JournalLine | CallLines], n_facts: int) -> Iterator[Jo
             yield line
 
 
-def read_blocks(journal: Path) -> Iterator[JournalLine | CallLines]:
-    """All of a journal in order, with the chain checked on the way. Raises: as `read_journal`."""
+def read_blocks(
+    journal: Path, look_at_segment: Callable[[Path, bytes], None] = lambda *_: None
+) -> Iterator[JournalLine | CallLines]:
+    """All of a journal in order, with the chain checked on the way. Raises: as `read_journal`.
+
+    `look_at_segment` is shown the lines of each segment that is read at once, before these come.
+    """
     last: JournalLine | None = None
     for path in segment_files(journal):
-        whole = _WholeSegment.read(path, last)
+        data = read_segment_there(path)
+        whole = _WholeSegment.read(path, data, last)
+        if whole is not None:
+            look_at_segment(path, data)
+        del data
         if whole is not None:
             yield from whole.pieces()
             last = whole.last_line()
@@ -108,9 +117,8 @@ class _WholeSegment:
         self._hashes = hashes
 
     @classmethod
-    def read(cls, path: Path, last: JournalLine | None) -> _WholeSegment | None:
-        """The segment that follows `last`; None where it has to be read line by line."""
-        data = read_segment_there(path)
+    def read(cls, path: Path, data: bytes, last: JournalLine | None) -> _WholeSegment | None:
+        """The segment that follows `last`, with these lines; None where it has to be read line by line."""
         end = data.rfind(b"\n") + 1
         if not end or end > _MOST_BYTES or b"\r" in data:
             return None

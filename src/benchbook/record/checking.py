@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.canonical import canonical_json, canonical_lines
+from benchbook.errors import RecordError
 from benchbook.record.batches import BatchLedger
 from benchbook.record.blocks import CallLines
-from benchbook.record.derived_files import Discrepancy
+from benchbook.record.derived_files import Discrepancy, sha256_of
 from benchbook.record.facts import (
     Fact,
     Failure,
@@ -33,7 +34,7 @@ from benchbook.record.facts import (
 )
 from benchbook.record.first_difference import lines_differ
 from benchbook.record.folder import RUN_ID
-from benchbook.record.reading import JournalLine, is_sha256
+from benchbook.record.reading import JournalLine, is_sha256, segment_files, segment_number
 from benchbook.text import quoted
 
 MOST_FINDINGS = 20
@@ -61,6 +62,8 @@ class FactsCheck:
         self._before: Fact | None = None
         self._has_ended = False
         self._segment = 0
+        self._hashes: dict[int, tuple[str, str]] = {}  # of sealed segments: of the file, and of its lines
+        self._sealed: set[int] = set()  # those whose seal has these hashes
         self._second = ""  # of the last time that was looked at, with its full stop
         self._batches = BatchLedger()
 
@@ -77,7 +80,29 @@ class FactsCheck:
             self._note(line, _faults_of_start(fact))
         elif isinstance(fact, RunEnded):
             self._has_ended = True
+        elif isinstance(fact, Sealed) and line.number == 1 and self._is_seal_before(fact, line.segment):
+            self._sealed.add(fact.segment)
         self._before, self._segment = fact, line.segment
+
+    def look_at_segment(self, path: Path, lines: bytes) -> None:
+        """Take the hashes of a sealed segment, which is read at once."""
+        if path.suffix == ".zst":
+            self._hashes[segment_number(path)] = sha256_of(path), sha256_of(lines)
+
+    def _is_seal_before(self, seal: Sealed, segment: int) -> bool:
+        hashes = self._hashes.get(seal.segment)
+        return seal.segment == segment - 1 and hashes == (seal.sha256, seal.lines_sha256)
+
+    def seals_hold(self) -> bool:
+        """True if each sealed segment was seen to have the bytes that the next one's first line names.
+
+        Else they have to be looked at again: one was read line by line, or not at all.
+        """
+        try:
+            files = segment_files(self._journal)
+        except (RecordError, OSError):
+            return False
+        return {segment_number(path) for path in files if path.suffix == ".zst"} == self._sealed
 
     def look_at_calls(self, block: CallLines) -> None:
         """The same for answers that follow each other; of one by one where anything about them is not plain."""

@@ -90,6 +90,9 @@ class _LinesAbout:
         if self._sample in samples_of(line):
             self.raws.append(line.raw + b"\n")
 
+    def look_at_segment(self, path: Path, lines: bytes) -> None:
+        """Segments are of no concern here."""
+
     def look_at_calls(self, block: CallLines) -> None:
         for place, fact in enumerate(block.facts):
             if fact.sample == self._sample:

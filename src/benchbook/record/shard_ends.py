@@ -82,7 +82,8 @@ class ShardReader:
     def read(self, joined: ShardEnd | None = None, looker: LineLooker | None = None) -> ShardReader:
         """Read it, its chain checked, up to where it was `joined`, else to its end. `looker` is shown each line."""
         n_facts = _MOST_FACTS if joined is None else joined.n_facts
-        for found in up_to(self._pieces(n_facts), n_facts):
+        blocks = read_blocks(self.journal) if looker is None else read_blocks(self.journal, looker.look_at_segment)
+        for found in up_to(self._noted(blocks, n_facts), n_facts):
             if isinstance(found, CallLines):
                 self._add_calls(found)
                 if looker is not None:
@@ -95,8 +96,8 @@ class ShardReader:
             raise RecordDamagedError(self.journal / "000001.jsonl", None, "is missing, or has no line")
         return self
 
-    def _pieces(self, n_facts: int) -> Iterator[JournalLine | CallLines]:
-        for found in read_blocks(self.journal):
+    def _noted(self, blocks: Iterator[JournalLine | CallLines], n_facts: int) -> Iterator[JournalLine | CallLines]:
+        for found in blocks:
             last = found.facts[-1] if isinstance(found, CallLines) else found.fact
             self.goes_on = last.seq >= n_facts
             yield found

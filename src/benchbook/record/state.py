@@ -174,7 +174,12 @@ def samples_of(line: JournalLine) -> Iterable[int]:
 
 
 class LineLooker(Protocol):
-    """Looks at the lines of a journal in their order, whichever way they come."""
+    """Looks at the lines of a journal in their order, whichever way they come.
+
+    Before those of a segment that is read at once, it is shown all of these together.
+    """
+
+    def look_at_segment(self, path: Path, lines: bytes) -> None: ...
 
     def look_at(self, line: JournalLine) -> None: ...
 
@@ -188,7 +193,8 @@ def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
     """
     state: JournalState | None = None
     shards = JoinedJournals(journal) if journal.name == SHARDS else None
-    for found in read_blocks(journal) if shards is None else shards.blocks():
+    alone = read_blocks(journal) if looker is None else read_blocks(journal, looker.look_at_segment)
+    for found in alone if shards is None else shards.blocks():
         if state is None:
             if not isinstance(found, JournalLine) or not isinstance(found.fact, RunStarted):
                 break
