@@ -32,11 +32,12 @@ sys.path.insert(0, str(TESTS))
 
 from batch_vendors import Vendors  # noqa: E402 - it lies with the tests
 from benchbook.record.facts import Failure, Reply  # noqa: E402
-from benchbook.record.reading import read_journal  # noqa: E402
+from benchbook.record.reading import MAX_SEGMENT_BYTES, read_journal  # noqa: E402
 
 GOAL_MB = 400
 _EXPIRED, _FAILED, _DOUBLED = 30, 10, 10  # of a thousand
 _LOOK_S = 0.2
+_BYTES_OF_ITEM = 850  # of journal: a little less than it comes to, so that every kill comes before the end
 
 
 class Side:
@@ -90,9 +91,10 @@ def write_items(path: Path, n: int) -> None:
 
 
 def journal_bytes(record: Path) -> int:
-    """A measure of how far a run has come: sealed segments count as what they hold, roughly."""
+    """How far a run has come: all segments but the last are full."""
     try:
-        return sum(one.stat().st_size * (8 if one.suffix == ".zst" else 1) for one in (record / "journal").iterdir())
+        segments = sorted((record / "journal").iterdir())
+        return (len(segments) - 1) * MAX_SEGMENT_BYTES + segments[-1].stat().st_size if segments else 0
     except OSError:
         return 0
 
@@ -140,7 +142,7 @@ settle_seconds = 2
     collect = [*benchbook, "collect", str(record), "--reports", "none", "--quiet", "--wait", "--every", "1"]
     client = Side(submit, env, folder / "client.log")
     drawn = random.Random(asked.seed)
-    whole = asked.items * 1_100  # bytes of journal that a run comes to, roughly
+    whole = asked.items * _BYTES_OF_ITEM
     places = sorted(
         (drawn.uniform(0, whole), side) for side in (client, stand_in) for _ in range(asked.kills)
     ) if asked.kills else []  # fmt: skip

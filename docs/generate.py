@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import click
 
-from benchbook.ask.settings import ModelConfig
+from benchbook.ask.settings import BatchSettings, ModelConfig
 from benchbook.cli.main import benchbook
 from benchbook.evaluators.settings import SETTINGS, RunConfig
 
@@ -159,7 +159,7 @@ def type_words(hint: Any) -> str:
         return "list of tables" if get_args(hint)[0] is ModelConfig else "list of names"
     if origin is Literal:
         return " or ".join(f"`{word}`" for word in get_args(hint))
-    return "table" if origin is dict else WORDS[hint.__name__]
+    return "table" if origin is dict or hint is BatchSettings else WORDS[hint.__name__]
 
 
 def bounds(note: Any) -> str:
@@ -169,6 +169,8 @@ def bounds(note: Any) -> str:
 
 
 def option_of(name: str) -> str:
+    if name == "batch":
+        return "batch submit"
     return "--judge" if name == "judges" else f"--{name.replace('_', '-')}"
 
 

@@ -28,6 +28,11 @@ COMMANDS = (
     "baseline set b --runs out:runs",
     "baseline show --runs in:runs",
     "baseline clear --runs out:runs",
+    "batch submit in:batch.toml --to-files out:requests --runs out:runs",
+    "batch submit --resume in:runs/batched",
+    "batch collect in:runs/batched in:results.jsonl --to-files out:requests --runs in:runs",
+    "batch status in:runs/batched --runs in:runs",
+    "batch cancel in:runs/batched --runs in:runs",
     "calibrate in:runs/run --labels in:labels --html out:card.html --runs in:runs",
     "catalog rebuild --runs in:runs --url out:c.sqlite",
     "catalog refresh --runs in:runs --url out:c.sqlite",
@@ -131,6 +136,12 @@ model_path = "script.json"
 judge = "scripted/j@1"
 judge_path = "judge.json"
 """
+_BATCHED = """evalset = "items.jsonl"
+model = "openai/m@1"
+model_base_url = "http://127.0.0.1:9/v1"
+judge = "openai/j@1"
+judge_base_url = "http://127.0.0.1:9/v1"
+"""
 _REPLY = {"accuracy_score": 2, "faithfulness_score": 1, "rationale": "so"}
 _VERDICT = {"better_score": "first", "usable_score": "yes", "rationale": "so"}
 _JUDGED = {"question_id": "q0", "prompt_variant": "base", "target_model": "m", "output_id": "1", "judge_model": "j"}
@@ -139,6 +150,7 @@ _ANNOTATION = {"instruction": "Why?", "generator_1": "x", "generator_2": "y", "p
 _FILES = {
     "aggregate.json": json.dumps(aggregate(result())),
     "asked.jsonl": '{"id": "a", "prompt": "Why?", "expected_answer": "So."}\n',
+    "batch.toml": _BATCHED,
     "config.toml": _CONFIG,
     "grid.toml": f'experiment = "g"\n{_CONFIG}[grid]\nrepeats = [1, 2]\n',
     "ids.txt": "i000\n",
@@ -190,7 +202,9 @@ def make_places(folder: Path) -> Path:
                   f"judge pairs run other {_REFEREE.replace('in:', '')} --pairs-id p --quiet",
                   "run config.toml --run-id many --shard 2/2 --quiet",
                   "run config.toml --run-id many --shard 1/2 --quiet",
-                  "redact other --out redacted", "join many --reports none --quiet", "prove many 1 --out proof.json --facts facts.jsonl",
+                  "redact other --out redacted", "join many --reports none --quiet",
+                  "prove many 1 --out proof.json --facts facts.jsonl",
+                  "batch submit batch.toml --to-files requests --run-id batched --quiet",
                   "token create --name x --token-file tokens.json"):  # fmt: skip
         done = benchbook_here(*words.split(), cwd=folder)
         assert done.returncode == 0, (words, done.stderr)

@@ -37,7 +37,7 @@ from benchbook.record.reading import (
 if TYPE_CHECKING:
     import numpy as np
 
-_KEPT_SEGMENTS = 3
+_KEPT_SEGMENTS = 8  # by batch a sample's facts lie in as many: its answer, each judge of a panel, those asked again
 _READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in plan order
 
 

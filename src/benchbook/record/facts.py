@@ -149,6 +149,7 @@ class BatchPrepared(_Fact, tag="batch_prepared", kw_only=True):
     samples: list[tuple[int, int]]  # whose requests they are: runs of samples, each its first and how many
     sha256: str  # of the file with the requests
     price_factor: str  # the part of the price that its tokens cost, as a decimal
+    most_cost_usd: str | None = None  # if every answer is as long as allowed; None where no price is known
 
 
 class BatchSubmitted(_Fact, tag="batch_submitted", kw_only=True):

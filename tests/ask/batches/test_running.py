@@ -238,6 +238,19 @@ def test_doubled_lines_are_counted_and_the_first_stands(tmp_path: Path) -> None:
         assert [one.n_doubled for one in facts_of(run.record) if isinstance(one, BatchCollected)][:2] == [4, 4]
 
 
+def test_a_limit_on_dollars_holds_for_what_is_out_too(tmp_path: Path) -> None:
+    """Two requests may cost 2 x 1,024 tokens at 1,000 dollars a million, half of it: a dollar a file, and a little."""
+    prices = {"model_input_price": "0", "model_output_price": "1000"}
+    with vendors(tmp_path / "server") as server:
+        given = values(tmp_path, server, "openai", 6, max_cost_usd="2.1", batch={"max_requests": 2}, **prices)
+        run = begun(given)
+        assert [one.most_cost_usd for one in sent(run.record)] == ["1.024000"] * 2
+        assert "the cost limit: 0.0000 of 2.1 dollars are spent" in str(run.stop.reason)
+        run = looked_at(run.record)  # the answers were short: there is room for the next
+        assert (run.stop.reason, run.n_out) == (None, 6)
+        check_whole(ended(run), server)
+
+
 def test_run_does_not_ask_what_is_out(tmp_path: Path) -> None:
     with vendors(tmp_path / "server") as server:
         run = begun(values(tmp_path, server, "openai"))

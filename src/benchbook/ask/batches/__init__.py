@@ -7,6 +7,7 @@ http           one call to a vendor, a file up or down
 vendor         what a vendor can be asked about batches: openai_api, anthropic_api, gemini_api
 calls          what would be asked next, by the facts so far, of any evaluator
 facts_held     the facts of a sample, and which requests are out, of any number of samples
+budget         what may be spent
 request_file   the requests of one batch as they are written
 results        the lines of results, by sample
 recording      results as facts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
@@ -56,7 +57,15 @@ class RequestFile:
         self._digest.update(data)
         self._size += len(data)
 
-    def whole(self, address: str | None) -> BatchPrepared:
+    @property
+    def n_requests(self) -> int:
+        return len(self._samples)
+
+    @property
+    def n_bytes(self) -> int:
+        return self._size
+
+    def whole(self, address: str | None, most_usd: Decimal | None) -> BatchPrepared:
         """Close the file, and say what it has: the intent to send it."""
         self._write(self._wire.tail)
         self._file.close()
@@ -70,6 +79,7 @@ class RequestFile:
             samples=runs_of(sorted(self._samples)),
             sha256=self._digest.hexdigest(),
             price_factor=str(self._limits.price_factor),
+            most_cost_usd=None if most_usd is None else f"{most_usd:.6f}",
         )
 
     def drop(self) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from benchbook.ask.batches.budget import BatchBudget
 from benchbook.ask.batches.facts_held import HeldFactsOfBatches
 from benchbook.ask.batches.recording import Recorder
 from benchbook.ask.batches.sitting import BatchSitting
@@ -263,8 +264,9 @@ class _Work:
         targets: dict[str, BatchTarget | None] = {
             name: target_of(role, plan, settings) for name, (role, plan) in roles.items()
         }
+        budget = BatchBudget(self.config.max_cost_usd, self.held, targets)
         return BatchSitting(
-            self.record, journal, self.held, self.questions, targets, settings, recorder, self.to_files, clock
+            self.record, journal, self.held, self.questions, targets, settings, recorder, budget, self.to_files, clock
         )
 
     def _until_over(self, sitting: BatchSitting) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbook.ask.asking import Call
+from benchbook.ask.batches.budget import BatchBudget
 from benchbook.ask.batches.calls import calls_now, is_given_up
 from benchbook.ask.batches.facts_held import HeldFactsOfBatches
 from benchbook.ask.batches.recording import Recorder
@@ -50,6 +51,7 @@ class BatchSitting:
     targets: Mapping[str, BatchTarget | None]
     settings: BatchSettings
     recorder: Recorder
+    budget: BatchBudget
     to_files: Path | None = None
     clock: Callable[[], float] = time.time
     refused: VendorError | None = None  # the last call that a vendor did not take, in this look
@@ -254,7 +256,12 @@ class BatchSitting:
         """Record the intent, then send. False where the vendor did not take it: the rest waits for the next look."""
         target = self.targets[endpoint]
         assert target is not None  # noqa: S101
-        prepared = file.whole(target.address)
+        most_usd = self.budget.most_usd(target, file.n_requests, file.n_bytes)
+        if (why := self.budget.why_not(most_usd)) is not None:
+            file.drop()
+            self.recorder.stop.because(why)
+            return False
+        prepared = file.whole(target.address, most_usd)
         self._append(prepared)
         self.journal.sync()
         if target.address is None:
