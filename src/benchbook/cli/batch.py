@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchbook.ask.batches.running import BatchRun, Waiting
     from benchbook.ask.batches.standing import BatchStanding
     from benchbook.ask.starting import RunResult
+    from benchbook.evaluators.scorers.scorer import Scorer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -46,6 +47,9 @@ _to_files_option = click.option(
     shell_complete=complete_folder,
 )
 _wait_option = click.option("--wait", is_flag=True, help="Wait until nothing is out; Ctrl-C ends the waiting alone.")
+_scorer_option = click.option(
+    "--scorer", metavar="FILE.py:function", help="A function of your own that scores the answers, without a judge."
+)
 _every_option = click.option(
     "--every",
     type=click.FloatRange(min=0.1),
@@ -76,6 +80,7 @@ def batch() -> None:
 @click.argument("config", required=False, metavar="[CONFIG.toml]", shell_complete=complete_file)
 @setting_options
 @_batch_options
+@_scorer_option
 @_to_files_option
 @resume_option
 @_wait_option
@@ -106,7 +111,7 @@ def submit(ctx: click.Context, /, config: str | None, **options: Any) -> None:
     from benchbook.views.progress import shown_progress
 
     values = values_of(config, settings)
-    evaluator, checked = settings_for_batch(values, own, config or "options")
+    evaluator, checked = settings_for_batch(values, own, config or "options", _scorer(options))
     with shown_progress(quiet=_is_quiet(options)) as on_progress:
         result = begin(
             evaluator, checked, config, to_files=_folder(options), on_progress=on_progress, waiting=_waiting(options)
@@ -117,6 +122,7 @@ def submit(ctx: click.Context, /, config: str | None, **options: Any) -> None:
 @batch.command()
 @run_argument
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_file)
+@_scorer_option
 @_to_files_option
 @_wait_option
 @_every_option
@@ -189,6 +195,18 @@ def _is_quiet(options: dict[str, Any]) -> bool:
     return bool(options["quiet"] or options["as_json"])
 
 
+def _scorer(options: dict[str, Any]) -> Scorer | None:
+    """The function that is named; its file is run. Raises: UsageError for what names none."""
+    if options["scorer"] is None:
+        return None
+    from benchbook.evaluators.registry import scorer_or_name
+
+    found = scorer_or_name(options["scorer"])
+    if isinstance(found, str):
+        raise UsageError(f"--scorer {found}: expected FILE.py:function; an evaluator's name is --spec")
+    return found
+
+
 def _folder(options: dict[str, Any]) -> Path | None:
     return None if options["to_files"] is None else Path(options["to_files"])
 
@@ -220,7 +238,7 @@ def _go_on(
     folder = _folder(options) or (Path(files[0]).parent if files else None)
     with shown_progress(quiet=_is_quiet(options)) as on_progress:
         result = go_on(
-            evaluator_of(record),
+            evaluator_of(record, _scorer(options)),
             record,
             changes=changes,
             files=[Path(one) for one in files],
@@ -247,7 +265,9 @@ def _show(ctx: click.Context, result: BatchRun[Any], options: dict[str, Any]) ->
         _print_batches([one for one in standings if one.n_out])
         done = f"{result.n_done:,} of {plural(result.n_samples, 'sample')} done"
         click.echo(one_line(f"{result.record.path}: {plural(result.n_out, 'request')} out, {done}"))
-        click.echo(one_line(f"Go on: benchbook batch collect {result.record.path}"))
+        unwritten = any(one.n_out and one.address is None for one in standings) and result.has_files
+        more = " --to-files FOLDER" if unwritten else ""
+        click.echo(one_line(f"Go on: benchbook batch collect {result.record.path}{more}"))
     if result.stop.reason is not None:
         click.echo(one_line(f"! {sentences(result.stop.reason)} Nothing more is sent."), err=True)
     if result.refused is not None:

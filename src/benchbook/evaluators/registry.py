@@ -205,17 +205,19 @@ def settings_asked_for(
 
 
 def settings_for_batch(
-    values: Mapping[str, Any], batch: Mapping[str, Any], source: str
+    values: Mapping[str, Any], batch: Mapping[str, Any], source: str, scorer: Scorer | None = None
 ) -> tuple[Evaluator, SittingSettings]:
-    """The same for a run that is asked by batch: `batch` are settings of the table of that name, and win.
+    """The same for a run that is asked by batch: `batch` are settings of the table of that name, and win. `scorer` is a
+    function that scores the answers, in the place of an evaluator's name.
 
     Raises: as `settings_asked_for`.
     """
     table = values.get("batch") or {}
     if not isinstance(table, Mapping):
         raise ConfigError(f"{source}: batch", type(table).__name__, "a table: [batch]")
-    values = {**values, "batch": {**table, **batch}}
-    evaluator = evaluator_asked_for(str(values.get("spec", _JUDGING_SPEC if "set" in values else RUN_SPEC)))
+    values = {**values, "batch": {**table, **batch}} | ({} if scorer is None else {"spec": scorer.id})
+    named = str(values.get("spec", _JUDGING_SPEC if "set" in values else RUN_SPEC))
+    evaluator = evaluator_asked_for(named) if scorer is None else answers_evaluator(scorer)
     return evaluator, checked_settings(evaluator, evaluator.settings_by_batch(values), source)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from benchbook.ask.batches import running, standing
 from benchbook.ask.batches.standing import BatchStanding
 from benchbook.evaluators.registry import evaluator_of, settings_for_batch
+from benchbook.evaluators.scorers.scorer import Scorer
 from benchbook.evaluators.settings import values_of
 from benchbook.library.asking import as_settings
 from benchbook.library.keywords import RunKeywords, check_names
@@ -41,6 +42,7 @@ class BatchedRun:
 def batch_submit(
     config: str | Path | None = None,
     *,
+    scorer: Scorer | None = None,
     to_files: str | Path | None = None,
     wait: bool = False,
     **settings: Unpack[RunKeywords],
@@ -48,15 +50,15 @@ def batch_submit(
     """Begin a run, and send what can be asked of it in a vendor's batches.
 
     `config` and `settings` are those of `run`; `batch` is a mapping of what the table [batch] has: `vendor`,
-    `judge_vendor`, `price_factor`, `max_requests`, `max_bytes`. With `to_files`, a folder,
-    files are written, and nothing is sent. `wait` stays until nothing is out.
+    `judge_vendor`, `price_factor`, `max_requests`, `max_bytes`. A `scorer` scores answers without a judge. With
+    `to_files`, a folder, files are written, and nothing is sent. `wait` stays until nothing is out.
 
     Raises: UsageError and its kin before anything is written; RecordError; VendorError where a vendor refuses for good.
     """
     check_names(settings, RunKeywords, batch_submit)
     own = {} if to_files is None else {"by_hand": True}
     with as_settings(values_of(config, settings)) as given:
-        evaluator, checked = settings_for_batch(given, own, str(config or "batch_submit"))
+        evaluator, checked = settings_for_batch(given, own, str(config or "batch_submit"), scorer)
         found = running.submit(
             evaluator, checked, config, to_files=_folder(to_files), waiting=running.Waiting(until_over=wait)
         )
@@ -66,6 +68,7 @@ def batch_submit(
 def batch_collect(
     run: AnyRun,
     *files: str | Path,
+    scorer: Scorer | None = None,
     runs: str | Path = "runs",
     to_files: str | Path | None = None,
     resume: bool = False,
@@ -75,7 +78,8 @@ def batch_collect(
     """Fetch what is there of a run, record it, and send what follows. `files` are results that you have.
 
     With `resume`, another sitting begins: samples that ended unanswered are asked again; `changes` are limits and
-    addresses of it. `to_files` is where further files of requests go, by default beside the first of `files`.
+    addresses of it. `scorer` is the function that scores it, where one does. `to_files` is where further files of
+    requests go, by default beside the first of `files`.
 
     Raises: UsageError for a run that was not begun by batch; RecordError; VendorError.
     """
@@ -83,7 +87,7 @@ def batch_collect(
     paths = [Path(one) for one in files]
     folder = _folder(to_files) or (paths[0].parent if paths else None)
     found = running.go_on(
-        evaluator_of(record), record, changes=changes, files=paths, to_files=folder, resumes=resume,
+        evaluator_of(record, scorer), record, changes=changes, files=paths, to_files=folder, resumes=resume,
         waiting=running.Waiting(until_over=wait),
     )  # fmt: skip
     return _batched(found)

@@ -101,6 +101,26 @@ def test_answers_without_a_judge_are_asked_and_scored(tmp_path: Path) -> None:
         assert scores_of(run.record) == scores_of(alone.record)
 
 
+def test_a_function_of_ones_own_scores_what_came(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import benchbook as bb\n\n@bb.scorer(name='own')\ndef own(item, answer):\n    return len(answer) / 100\n",
+        "utf-8",
+    )
+    with vendors(tmp_path / "server", FATES) as server:
+        given = values(tmp_path, server, "anthropic", 6)
+        words = [
+            f"--{name.replace('_', '-')}={given[name]}" for name in ("evalset", "model", "model_base_url", "run_id")
+        ]
+        scorer = ["--scorer", "own.py:own", "--quiet"]
+        done = benchbook_here("batch", "submit", *words, "--vendor", "anthropic", *scorer, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        done = benchbook_here("batch", "collect", "run", *scorer, "--wait", "--every", "0.1", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found = bb.load(tmp_path / "runs" / "run")
+        assert found.samples["score"].to_list() == [len(one) / 100 for one in found.samples["predicted"]]
+        assert bb.verify(found.path).holds
+
+
 def test_a_panels_judges_are_asked_at_the_same_time(tmp_path: Path) -> None:
     """Two judges at two vendors: neither waits for the other, whichever is back first."""
     with vendors(tmp_path / "server", FATES) as server:

@@ -49,7 +49,7 @@ class BatchBudget:
         )
 
     def spent_usd(self) -> Decimal:
-        """What all replies have cost."""
+        """The cost of all replies."""
         spent = Decimal(0)
         for name, (read, written) in self._held.tokens.items():
             target = self._targets.get(name)

@@ -27,8 +27,8 @@ from benchbook.ask.settings import BatchSettings, SittingSettings
 from benchbook.ask.starting import Asks, Concludes, Opened, Prepared
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.ask.work import Progress, ProgressHandler, Questions, run_async, telling
-from benchbook.errors import Gathering, RecordError, UsageError
-from benchbook.record.batches import HeldBatch
+from benchbook.errors import Gathering, RecordError, UsageError, VendorError
+from benchbook.record.batches import BATCHES, HeldBatch
 from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, Role, RunEnded, RunStarted
 from benchbook.record.folder import Record, at_work, create_record
@@ -52,6 +52,11 @@ class BatchRun(Generic[_Derived]):
     n_samples: int
     n_done: int
     refused: str | None = None  # what a vendor did not take; the next look tries again
+
+    @property
+    def has_files(self) -> bool:
+        """True if files of requests wait in the record to be put where somebody carries them from."""
+        return any((self.record.path / BATCHES).glob("*.requests"))
 
     @property
     def is_over(self) -> bool:
@@ -274,7 +279,11 @@ class _Work:
         wait_s, jitter = self.waiting.first_s, random.Random()  # noqa: S311 - so that clients spread out
         while True:
             before = self.held.n_done, len(self.held.ledger.batches)
-            sitting.look()
+            try:
+                sitting.look()
+            except VendorError as error:
+                error.args = (f"{error}. Mend it, then: benchbook batch collect {self.record.path}",)
+                raise
             self._tell()
             if sitting.is_over or not self.waiting.until_over:
                 return
