@@ -336,6 +336,28 @@ def test_a_batch_that_is_cancelled_is_asked_again_in_another_sitting(tmp_path: P
         check_whole(ended(looked_at(run.record, resumes=True)), server)
 
 
+def test_a_batch_of_which_nothing_is_known_is_given_up_by_name_alone(tmp_path: Path) -> None:
+    with vendors(tmp_path / "server") as server:
+        server.drops.append("POST /batches")
+        server.refuses["GET /batches"] = (404, {"error": {"message": "no such address"}})
+        run = begun(values(tmp_path, server, "openai"))
+        with pytest.raises(VendorError, match="no such address"):
+            looked_at(run.record)
+        evaluator, batch = evaluator_of(run.record), run.batches[0].id
+        assert [one.n_out for one in cancel(evaluator, run.record)] == [6]
+        assert [(one.n_out, one.state) for one in cancel(evaluator, run.record, [batch])] == [(0, "not_sent")]
+        check_whole(ended(looked_at(run.record)), server)
+
+
+def test_a_record_whose_requests_are_out_is_not_damaged(tmp_path: Path) -> None:
+    with vendors(tmp_path / "server", looks_before_end=9) as server:
+        run = begun(values(tmp_path, server, "openai", batch={"by_hand": True}))
+        assert run.has_files
+        found = verify(run.record)
+        assert {one.file for one in found.findings} <= set(evaluator_of(run.record).files_of(run.record.started()))
+        assert benchbook_here("show", str(run.record.path), cwd=tmp_path).returncode in (0, 3)
+
+
 def test_a_batch_that_its_vendor_has_lost_is_given_up(tmp_path: Path) -> None:
     with vendors(tmp_path / "server") as server:
         run = begun(values(tmp_path, server, "openai"))

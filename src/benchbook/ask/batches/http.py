@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from benchbook.ask.providers.faults import STOPS_RUN, refusal
+from benchbook.ask.providers.http_client import is_loopback
 from benchbook.ask.providers.keys import NO_KEYS, Keys, Secret, redact
 from benchbook.errors import RecordError, VendorError
 from benchbook.record.facts import FailureCause
@@ -51,7 +52,8 @@ class VendorHttp:
         self._timeout_s = timeout_s
         parts = urlsplit(self.base_url)
         self.origin = f"{parts.scheme}://{parts.netloc}"
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        here = [urllib.request.ProxyHandler({})] if is_loopback(parts.hostname or "") else []
+        self._opener = urllib.request.build_opener(_NoRedirect, *here)
 
     def get(self, path: str) -> dict[str, Any]:
         """The object at a path below the base address. Raises: VendorError."""

@@ -13,7 +13,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.starting import Asks
 from benchbook.errors import UsageError, VendorError
 from benchbook.record.batches import BatchLedger, HeldBatch
-from benchbook.record.facts import BatchCollected, Reply, Resumed, RunStarted
+from benchbook.record.facts import BatchCollected, BatchEnd, Reply, Resumed, RunStarted
 from benchbook.record.folder import Record, at_work
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import JournalLine, read_journal
@@ -120,7 +120,8 @@ def cancel(evaluator: Asks[Any, Any], record: Record, names: Sequence[str] = ())
     """Ask that batches end now, all that are out or the named ones; what was carried out comes with `collect`.
 
     One whose file is carried by hand, and one that its vendor does not know, is over at once: its requests without a
-    result may be sent again.
+    result may be sent again. So is one of which nobody knows whether it was made, if it is named: then that is the
+    caller's word.
     Raises: UsageError for an id of none; RecordError; VendorError.
     """
     ledger = BatchLedger()
@@ -131,7 +132,7 @@ def cancel(evaluator: Asks[Any, Any], record: Record, names: Sequence[str] = ())
             raise UsageError(f"batch {min(unknown)}: is not out; those that are: {known}")
         with _roles_of(evaluator, record) as role_of:
             for batch in wanted:
-                _cancel(batch, role_of, journal, ledger)
+                _cancel(batch, role_of, journal, ledger, is_named=bool(names))
     return standing_of(list(ledger.batches.values()))
 
 
@@ -139,11 +140,14 @@ def _note(ledger: BatchLedger, line: JournalLine) -> None:
     ledger.note(line.fact)
 
 
-def _cancel(batch: HeldBatch, role_of: RoleOf, journal: JournalWriter, ledger: BatchLedger) -> None:
+def _cancel(batch: HeldBatch, role_of: RoleOf, journal: JournalWriter, ledger: BatchLedger, *, is_named: bool) -> None:
+    end: BatchEnd = "cancelled"
     detail = "given up: its file was carried by hand"
-    if batch.prepared.address is not None:
-        if batch.submitted is None:
-            return  # nobody knows yet whether it was made; `collect` finds out
+    if batch.prepared.address is not None and batch.submitted is None:
+        if not is_named:
+            return  # `collect` finds out whether it was made
+        end, detail = "not_sent", "given up: nobody knew whether it was made"
+    elif batch.prepared.address is not None and batch.submitted is not None:
         try:
             vendor_of(batch.prepared, role_of(batch)).cancel(batch.submitted.vendor_id)
         except VendorError as error:
@@ -153,7 +157,7 @@ def _cancel(batch: HeldBatch, role_of: RoleOf, journal: JournalWriter, ledger: B
         else:
             return
     fact = BatchCollected(
-        batch=batch.id, end="cancelled", detail=detail, n_replies=batch.n_replies, n_failures=batch.n_failures
+        batch=batch.id, end=end, detail=detail, n_replies=batch.n_replies, n_failures=batch.n_failures
     )
     journal.append(fact)
     ledger.note(fact)

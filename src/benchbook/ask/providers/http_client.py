@@ -274,7 +274,7 @@ def _proxy_for(parts: SplitResult, port: int) -> SplitResult | None:
     Raises: ConfigError for a proxy that is not an HTTP proxy: bypassing it silently would be wrong.
     """
     host = parts.hostname or ""
-    if _is_loopback(host) or proxy_bypass(host) or proxy_bypass(f"{host}:{port}"):
+    if is_loopback(host) or proxy_bypass(host) or proxy_bypass(f"{host}:{port}"):
         return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
@@ -292,7 +292,8 @@ def _proxy_for(parts: SplitResult, port: int) -> SplitResult | None:
     return proxy
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """True for this machine itself, which is asked without a proxy."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
