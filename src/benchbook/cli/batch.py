@@ -157,6 +157,12 @@ def status(run: str | None, offline: bool, runs: str, as_json: bool) -> None:
         return
     _print_batches(found)
     for one in found:
+        if one.n_doubled:
+            click.echo(
+                f"! batch {one.batch}: {plural(one.n_doubled, 'line')} more than one of a request: the first counts"
+            )
+        if one.n_strange:
+            click.echo(f"! batch {one.batch}: {plural(one.n_strange, 'line')} of results that answer no request of it")
         if one.vendor_said is not None:
             click.echo(one_line(f"! batch {one.batch}: {one.vendor_said}"), err=True)
 

@@ -126,8 +126,7 @@ class BatchSitting:
         state = vendor.state(batch.submitted.vendor_id)
         if state.end is None:
             return
-        path = self.folder / f"{batch.id}.results"
-        make_folder(self.folder)
+        path = self._made_folder() / f"{batch.id}.results"
         with written_whole(path, synced=False) as file:
             hashes = vendor.fetch(state, file)
         with closing(ResultFiles([path], {batch.id: batch})) as files:
@@ -158,8 +157,8 @@ class BatchSitting:
         else:
             self.recorder.stop.because(sentences(f"batch {batch.id} failed: {why}"), failed=True)
 
-    def take_files(self, paths: list[Path]) -> dict[str, int]:
-        """Record the results in files that somebody brings; return how many lines of them are strange, by reason.
+    def take_files(self, paths: list[Path]) -> None:
+        """Record the results in files that somebody brings.
 
         A batch is over once each of its requests has a result. Raises: UsageError where no line is of a batch that is
         open; RecordError.
@@ -179,7 +178,6 @@ class BatchSitting:
                     self._forget_file(batch)
                 self.journal.sync()
             self.has_changed = True
-            return {"strange": files.n_strange}
 
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -245,11 +243,7 @@ class BatchSitting:
         while call.endpoint not in files or not files[call.endpoint].add(call):
             if call.endpoint in files and not self._send(call.endpoint, files.pop(call.endpoint)):
                 return False
-            try:
-                make_folder(self.folder)
-            except OSError as error:
-                raise RecordError(cant_be_written(self.folder, error)) from None
-            files[call.endpoint] = RequestFile(self.folder, target.wire, target.limits, call)
+            files[call.endpoint] = RequestFile(self._made_folder(), target.wire, target.limits, call)
         return True
 
     def _send(self, endpoint: str, file: RequestFile) -> bool:
@@ -286,6 +280,14 @@ class BatchSitting:
         return True
 
     # ── parts of all of these ────────────────────────────────────────────────────────────────────────────
+
+    def _made_folder(self) -> Path:
+        """The folder for files on their way. Raises: RecordError."""
+        try:
+            make_folder(self.folder)
+        except OSError as error:
+            raise RecordError(cant_be_written(self.folder, error)) from None
+        return self.folder
 
     def _append(self, fact: Fact) -> None:
         self.journal.append(fact)

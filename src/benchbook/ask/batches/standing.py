@@ -42,6 +42,8 @@ class BatchStanding(msgspec.Struct, frozen=True, kw_only=True):
     n_replies: int
     n_failures: int
     n_out: int
+    n_doubled: int = 0  # lines more than one of a request, of which the first stands
+    n_strange: int = 0  # lines that answer no request of it
     vendor_state: str | None = None
     vendor_counts: dict[str, int] = {}
     vendor_said: str | None = None  # why nothing is known from there
@@ -62,6 +64,8 @@ def standing_of(batches: Sequence[HeldBatch]) -> list[BatchStanding]:
             n_replies=one.n_replies,
             n_failures=one.n_failures,
             n_out=one.n_out,
+            n_doubled=0 if one.collected is None else one.collected.n_doubled,
+            n_strange=0 if one.collected is None else one.collected.n_strange,
         )
         for one in batches
     ]
