@@ -30,8 +30,6 @@ from benchbook.record.facts import (
     DrawnStratum,
     Fact,
     Failure,
-    ImportedOutcome,
-    ImportedScore,
     Interrupted,
     Label,
     LabelScale,
@@ -47,6 +45,7 @@ from benchbook.record.facts import (
     fact_decoder,
     line_of,
 )
+from benchbook.record.imported_scores import ImportedOutcome, ImportedScore
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
 from hostile import TEXTS, made_hostile, texts

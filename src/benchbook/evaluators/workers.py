@@ -36,7 +36,7 @@ _On = TypeVar("_On", contravariant=True)
 
 
 class WorkerJob(Protocol[_On, _Of]):
-    """What is done with each task, as it is sent to a worker."""
+    """The work on each task, as it is sent to a worker."""
 
     def begin(self) -> Callable[[_On], _Of]:
         """Does one task after the other."""

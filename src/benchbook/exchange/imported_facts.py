@@ -10,7 +10,8 @@ import msgspec
 from benchbook.canonical import canonical_json, ready
 from benchbook.exchange.first_look import FirstLook
 from benchbook.exchange.log import LogSample, LogScore
-from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, LogOutcomes, Reply, RunEnded, Shard
+from benchbook.record.facts import Failure, LogOutcomes, Reply, RunEnded, Shard
+from benchbook.record.imported_scores import ImportedOutcome, ImportedScore
 from benchbook.record.journal import JournalWriter
 from benchbook.text import all_storable, storable
 

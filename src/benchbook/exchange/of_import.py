@@ -9,8 +9,9 @@ import msgspec
 
 from benchbook.exchange.first_look import unknown_prompt
 from benchbook.exchange.log import LogFailure, LogSample, LogScore
-from benchbook.record.facts import Failure, ImportedOutcome, ImportedScore, Reply
+from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
+from benchbook.record.imported_scores import ImportedOutcome, ImportedScore
 from benchbook.record.state import read_state
 from benchbook.text import all_storable, storable
 

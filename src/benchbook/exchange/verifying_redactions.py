@@ -25,7 +25,7 @@ from benchbook.text import plural
 
 
 class _Read:
-    """What was read of the journals: facts, texts that are lacking, the hashes of lines, the first fact."""
+    """The journals as far as they were read: facts, texts that are lacking, the hashes of lines, the first fact."""
 
     def __init__(self) -> None:
         self.n_facts = self.n_redacted = 0

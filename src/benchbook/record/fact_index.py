@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchbook.canonical import decode_json
-from benchbook.record.facts import (
-    Fact,
-    Failure,
-    ImportedOutcome,
-    LogOutcomes,
-    Outcome,
-    Outcomes,
-    Reply,
-    fact_decoder,
-)
+from benchbook.record.facts import Fact, Failure, LogOutcomes, Outcome, Outcomes, Reply, fact_decoder
+from benchbook.record.imported_scores import ImportedOutcome
 from benchbook.record.reading import (
     MAX_SEGMENT_BYTES,
     MAX_SEGMENTS,

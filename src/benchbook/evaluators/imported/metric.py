@@ -25,7 +25,7 @@ from benchbook.evaluators.imported.rows import (
     ScorerMean,
     row_type_of,
 )
-from benchbook.record.facts import ImportedOutcome, ImportedScore
+from benchbook.record.imported_scores import ImportedOutcome, ImportedScore
 from benchbook.record.state import JournalState
 from benchbook.text import plural, shorten
 

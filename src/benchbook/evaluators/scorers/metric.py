@@ -27,8 +27,9 @@ from benchbook.evaluators.scorers.rows import (
 )
 from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
 from benchbook.evaluators.scorers.scoring import has_text, outcome_by, score_answers, score_answers_of_sitting
-from benchbook.record.facts import ImportedOutcome, Outcome
+from benchbook.record.facts import Outcome
 from benchbook.record.folder import Record
+from benchbook.record.imported_scores import ImportedOutcome
 from benchbook.record.journal import JournalWriter
 from benchbook.record.state import JournalState
 
