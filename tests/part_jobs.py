@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+from benchbook.evalsets import EvalSet
 from benchbook.evaluators.parts import SamplePart
+from benchbook.record.fact_index import FactIndex
 
 
 class Doing(NamedTuple):
@@ -27,10 +31,8 @@ class Doing(NamedTuple):
         return os.getpid()
 
 
-class Alone(NamedTuple):
-    """A part without facts."""
-
-    first: int
-
-    def alone(self) -> Alone:
-        return self
+def parts_without_facts(n: int) -> Iterator[SamplePart]:
+    """Parts of one sample each, which nobody reads."""
+    items = EvalSet(Path("none"), "0", array("Q", [0] * n), grouped=False, plain=True)
+    facts = FactIndex(Path("none"))
+    return (SamplePart(first, first + 1, facts, items, n) for first in range(n))

@@ -6,8 +6,8 @@ bytes come of it however a run is cut (SPEC C2). A part can be sent to another p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from benchbook.evalsets import EvalSet, Item
@@ -37,7 +37,7 @@ class FactsInOrder(Protocol):
 class SamplePart:
     """The samples from `first` to before `end`, few enough to be held at once. With `fills`, those without facts, too.
 
-    `items` are those of the whole set; or of these samples alone, the first's first (`is_alone`).
+    `items` are those of the whole set; or of the samples from `items_from` on, in their order.
     """
 
     first: int
@@ -46,7 +46,7 @@ class SamplePart:
     items: EvalSet
     n_items: int
     fills: bool = False
-    is_alone: bool = False
+    items_from: int | None = None
 
     def read(self) -> tuple[list[SampleFacts], list[Item]]:
         """The samples with their facts, and the item of each."""
@@ -54,15 +54,17 @@ class SamplePart:
         if self.fills:
             by_sample = dict(found)
             found = [(sample, by_sample.get(sample, [])) for sample in range(self.first, self.end)]
-        if self.is_alone:
-            return found, self.items.items_at([sample - self.first for sample, _ in found])
+        if self.items_from is not None:
+            return found, self.items.items_at([sample - self.items_from for sample, _ in found])
         return found, self.items.items_at([sample % self.n_items for sample, _ in found])
 
-    def alone(self) -> SamplePart:
-        """The same, to be sent to another process."""
-        places = [sample % self.n_items for sample in range(self.first, self.end)]
-        facts, items = self.facts.alone(self.first, self.end), self.items.alone(places)
-        return SamplePart(self.first, self.end, facts, items, self.n_items, self.fills, is_alone=True)
+
+def alone(parts: Sequence[SamplePart]) -> list[SamplePart]:
+    """Parts of one run that follow each other, to be sent to another process: with nothing of the others."""
+    first, end, one = parts[0].first, parts[-1].end, parts[0]
+    items = one.items.alone([sample % one.n_items for sample in range(first, end)])
+    facts = one.facts.alone(first, end)
+    return [replace(part, facts=facts, items=items, items_from=first) for part in parts]
 
 
 def parts_of_run(state: JournalState, items: EvalSet, plan: CandidatePlan, *, fills: bool) -> Iterator[SamplePart]:

@@ -17,17 +17,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 from benchbook.errors import ConfigError
-from benchbook.evaluators.parts import SamplePart
+from benchbook.evaluators.parts import SamplePart, alone
 from benchbook.system import SYSTEM
 from benchbook.system.cores import usable_cores
 
 SETTING = "BENCHBOOK_WORKERS"
 _SAMPLES_A_WORKER = 100_000  # for fewer, starting one costs more than it saves
-_AHEAD = 2  # tasks a worker that are done before their results are taken
+_PARTS_AT_ONCE = 3  # that follow each other, and share what is read of the journal
+_AHEAD = 2  # times as many tasks for each worker, that are done before their results are taken
 
 _Result = TypeVar("_Result")
 _Task = TypeVar("_Task")
@@ -63,7 +65,7 @@ def derived_parts(
     here: Callable[[SamplePart], _Result],
 ) -> Iterator[_Result]:
     """The result of each part, in their order. `here` derives one in this process."""
-    return done_in_order(job, parts, n_workers, here, SamplePart.alone)
+    return done_in_order(job, parts, n_workers, here, at_once=_PARTS_AT_ONCE, to_send=alone)
 
 
 def done_in_order(
@@ -71,25 +73,31 @@ def done_in_order(
     tasks: Iterable[_Task],
     n_workers: int,
     here: Callable[[_Task], _Result],
-    to_send: Callable[[_Task], _Task] = lambda task: task,
+    *,
+    at_once: int = 1,
+    to_send: Callable[[list[_Task]], list[_Task]] = lambda some: some,
 ) -> Iterator[_Result]:
-    """The result of each task, in their order. `here` does one in this process; `to_send` is one as workers get it."""
+    """The result of each task, in their order. `here` does one in this process. A worker gets `at_once` of them, as
+    `to_send` makes them."""
     if n_workers < 2:
         yield from map(here, tasks)
         return
+    following = iter(tasks)
     with _Workers(job, n_workers) as workers:
-        waiting: deque[tuple[_Task, Future[_Result | None]]] = deque()
-        for task in tasks:
-            waiting.append((task, workers.submit(to_send(task))))
+        waiting: deque[tuple[list[_Task], Future[list[_Result] | None]]] = deque()
+        while some := list(islice(following, at_once)):
+            waiting.append((some, workers.submit(to_send(some))))
             if len(waiting) == n_workers * _AHEAD:
-                yield _taken(*waiting.popleft(), here)
+                yield from _taken(*waiting.popleft(), here)
         while waiting:
-            yield _taken(*waiting.popleft(), here)
+            yield from _taken(*waiting.popleft(), here)
 
 
-def _taken(task: _Task, found: Future[_Result | None], here: Callable[[_Task], _Result]) -> _Result:
-    result = found.result()
-    return here(task) if result is None else result
+def _taken(
+    some: list[_Task], found: Future[list[_Result] | None], here: Callable[[_Task], _Result]
+) -> Iterable[_Result]:
+    results = found.result()
+    return map(here, some) if results is None else results
 
 
 class _Workers(Generic[_Task, _Result]):
@@ -104,13 +112,13 @@ class _Workers(Generic[_Task, _Result]):
             self._all.append(_Worker(self._job))
             self._free.put(self._all[-1])
 
-    def submit(self, task: _Task) -> Future[_Result | None]:
-        return self._threads.submit(self._do, task)
+    def submit(self, some: list[_Task]) -> Future[list[_Result] | None]:
+        return self._threads.submit(self._do, some)
 
-    def _do(self, task: _Task) -> _Result | None:
+    def _do(self, some: list[_Task]) -> list[_Result] | None:
         worker = self._free.get()
         try:
-            found: _Result | None = worker.do(task)
+            found: list[_Result] | None = worker.do(some)
         finally:
             self._free.put(worker)
         return found
@@ -141,15 +149,15 @@ class _Worker:
         )
         self._job: bytes | None = job
 
-    def do(self, task: Any) -> Any:
-        """The result; None where the worker can't give it."""
+    def do(self, some: list[Any]) -> Any:
+        """The result of each task; None where the worker can't give them."""
         to, of = self._process.stdin, self._process.stdout
         assert to and of  # noqa: S101, PT018 - both are pipes
         try:
             if self._job is not None:
                 to.write(self._job)
                 self._job = None
-            to.write(pickle.dumps(task))
+            to.write(pickle.dumps(some))
             to.flush()
             return pickle.load(of)  # noqa: S301 - of our own process
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
@@ -180,9 +188,9 @@ def main() -> None:
     threading.Thread(target=_receive, args=(messages,), daemon=True).start()
     do = messages.get().begin()
     while True:
-        task = messages.get()
+        some = messages.get()
         try:
-            found = do(task)
+            found = list(map(do, some))
         except Exception:
             found = None  # the parent meets the same fault, and says it
         pickle.dump(found, out, pickle.HIGHEST_PROTOCOL)

@@ -20,7 +20,7 @@ from benchbook.evaluators.rubric.tables import DERIVED_FILES
 from benchbook.evaluators.workers import SETTING, derived_parts, worker_count
 from benchbook.record.folder import Record
 from benchbook.record.state import read_state
-from part_jobs import Alone, Doing
+from part_jobs import Doing, parts_without_facts
 from running import run
 from scripted_server import OK_JUDGE, always_good, running
 
@@ -43,6 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_SAMPLES_A_WORKER", 1)
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(parts, "_MOST_SAMPLES", 2)
+    monkeypatch.setattr(workers, "_PARTS_AT_ONCE", 2)
 
 
 def _derived(record: Record, target: Path) -> Any:
@@ -96,17 +97,17 @@ def test_what_a_worker_cant_do_is_done_here(what: str) -> None:
         here.append(part.first)
         return os.getpid()
 
-    found = list(derived_parts(Doing(what), map(Alone, range(8)), 2, derive))  # type: ignore[arg-type]
+    found = list(derived_parts(Doing(what), parts_without_facts(8), 2, derive))
     assert len(found) == 8
-    assert found[2] == os.getpid()
-    assert 2 in here
-    assert found[0] != os.getpid()
+    assert here == [0, 1, 2]  # with those that were sent along
+    assert found[:3] == [os.getpid()] * 3
+    assert os.getpid() not in found[3:] or what == "dies"
     assert [_is_there(pid) for pid in set(found) - {os.getpid()}].count(True) == 0
 
 
 def test_none_is_left_where_whoever_takes_results_stops() -> None:
-    found: Iterator[int] = derived_parts(Doing(""), map(Alone, range(8)), 2, lambda _: 0)  # type: ignore[arg-type]
-    pids = {next(found), next(found)}
+    found: Iterator[int] = derived_parts(Doing(""), parts_without_facts(8), 2, lambda _: 0)
+    pids = {next(found), next(found), next(found), next(found)}
     found.close()  # type: ignore[attr-defined]
     assert not any(map(_is_there, pids))
 
@@ -114,9 +115,9 @@ def test_none_is_left_where_whoever_takes_results_stops() -> None:
 _PARENT = """
 import sys, time
 sys.path[:0] = {path!r}
-from part_jobs import Alone, Doing
+from part_jobs import Doing, parts_without_facts
 from benchbook.evaluators.workers import derived_parts
-found = derived_parts(Doing(""), map(Alone, range(10**6)), 2, lambda _: 0)
+found = derived_parts(Doing(""), parts_without_facts(10**5), 2, lambda _: 0)
 print(next(found), next(found), next(found), flush=True)
 time.sleep(60)
 """
