@@ -328,9 +328,10 @@ def test_status_says_what_record_and_vendor_know(tmp_path: Path) -> None:
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_a_batch_that_is_cancelled_is_asked_again_in_another_sitting(tmp_path: Path, vendor: str) -> None:
     with vendors(tmp_path / "server", looks_before_end=2) as server:
-        run = begun(values(tmp_path, server, vendor, max_retries=0))
+        run = begun(values(tmp_path, server, vendor))
         cancel(evaluator_of(run.record), run.record)
         run = ended(run)
+        assert {one.ends for one in failures(run.record)} == {"sitting"}
         assert [one.end for one in facts_of(run.record) if isinstance(one, BatchCollected)] == ["cancelled"]
         assert {one.cause for one in failures(run.record)} == {"not_carried_out"}
         check_whole(ended(looked_at(run.record, resumes=True)), server)

@@ -43,6 +43,7 @@ class Recorder:
     tell: Callable[[], None] = lambda: None
     n_recorded: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
+    _is_cancelled: bool = False  # somebody ended the batch that is recorded: it does not go again by itself
 
     def record(
         self, batch: HeldBatch, wire: BatchWire, files: ResultFiles, keys: Keys = NO_KEYS, end: BatchEnd | None = None
@@ -53,7 +54,7 @@ class Recorder:
         Raises: RecordError; RecordDamagedError.
         """
         self.held.facts.read_on()
-        self._counts = Counter()
+        self._counts, self._is_cancelled = Counter(), end == "cancelled"
         lines = files.of.get(batch.id) or ResultLines(batch)
         waiting = samples_in(batch.prepared) if end is not None else iter(())
         upcoming = next(waiting, None)
@@ -151,7 +152,8 @@ class Recorder:
 
     def _ends(self, call: Call, failed: CallFailed, tries: int) -> FailureEnds:
         """The scope that a failure ends: the attempt, where it is sent again, or the sample's part in this sitting."""
-        if failed.retryable and not failed.stops_run and tries < self.max_retries:
+        is_given_up = self._is_cancelled and failed.cause == "not_carried_out"
+        if failed.retryable and not failed.stops_run and not is_given_up and tries < self.max_retries:
             return "attempt"
         who = self.who(call.endpoint)
         said = said_by(who, failed.cause, failed.detail)
