@@ -108,6 +108,7 @@ class _Workers(Generic[_Task, _Result]):
         self._all: list[_Worker] = []
         self._free: SimpleQueue[_Worker] = SimpleQueue()
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="task")
+        self._counting, self._n_sound = threading.Lock(), count
         for _ in range(count):
             self._all.append(_Worker(self._job))
             self._free.put(self._all[-1])
@@ -117,11 +118,20 @@ class _Workers(Generic[_Task, _Result]):
 
     def _do(self, some: list[_Task]) -> list[_Result] | None:
         worker = self._free.get()
+        found: list[_Result] | None = None
         try:
-            found: list[_Result] | None = worker.do(some)
+            found = worker.do(some)
         finally:
-            self._free.put(worker)
+            self._give_back(worker, is_sound=found is not None)
         return found
+
+    def _give_back(self, worker: _Worker, *, is_sound: bool) -> None:
+        """One that has failed is used no more, as long as there are others."""
+        with self._counting:
+            if is_sound or self._n_sound == 1:
+                self._free.put(worker)
+            else:
+                self._n_sound -= 1
 
     def __enter__(self) -> _Workers[_Task, _Result]:
         return self
