@@ -13,8 +13,9 @@ from benchbook.evaluators.journal_files import foreign
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.shard_checks import (
     ShardReport,
-    check_coverage,
     check_of_one_run,
+    gaps_between,
+    overlaps_of,
     plan_of_most,
     read_shards,
     shards_to_read,
@@ -96,13 +97,14 @@ def _faults(reports: Sequence[ShardReport], *, incomplete: bool) -> Iterator[Dis
         return
     plan = plan_of_most(read)
     ends = sorted((one.end for one in read if one.end is not None), key=lambda end: (end.first, end.shard))
-    lacking = list(check_coverage(ends, plan.n_items * plan.repeats))
-    yield from (one for one in lacking if not incomplete or not one.what.endswith("in no shard"))
-    if not incomplete:
-        for one in read:
-            if not one.has_ended:
-                what = "has not ended: the command that began it goes on with it; or join as --incomplete"
-                yield Discrepancy(one.folder, None, what)
+    yield from overlaps_of(ends)
+    if incomplete:
+        return
+    yield from gaps_between(ends, plan.n_items * plan.repeats)
+    for one in read:
+        if not one.has_ended:
+            what = "has not ended: the command that began it goes on with it; or join as --incomplete"
+            yield Discrepancy(one.folder, None, what)
 
 
 def _set_of(reports: Sequence[ShardReport]) -> RecordSet:
@@ -175,4 +177,4 @@ def _against_head(reports: Sequence[ShardReport], newest: RecordSet) -> Iterator
     for name, value in wanted.items():
         if getattr(head, name) != value:
             yield Discrepancy(SETS, None, f"names another {name} than the shards have")
-    yield from (one for one in check_coverage(newest.shards, head.n_samples) if not one.what.endswith("in no shard"))
+    yield from overlaps_of(newest.shards)

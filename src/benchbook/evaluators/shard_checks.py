@@ -18,6 +18,7 @@ from benchbook.record.folder import ShardRecord
 from benchbook.record.reading import SHARDS, JournalLine
 from benchbook.record.sets import RecordSet, ShardEnd
 from benchbook.record.shard_ends import ShardReader
+from benchbook.record.shards import other_than
 
 _MENDING = "the same command goes on with the shard, and mends it"
 _BYTES_A_SAMPLE, _PACKED = 1_500, 8  # as most are, of a judged sample, and in a sealed segment
@@ -141,21 +142,16 @@ def _named(before: str, findings: Iterable[Discrepancy]) -> tuple[Discrepancy, .
 
 # ── shards, side by side ─────────────────────────────────────────────────────────────────────────────────────
 
-_OF_ONE_RUN = ("run_id", "spec", "spec_sha256", "plan_sha256", "n_items", "repeats", "inputs")
-
 
 def check_of_one_run(reports: Sequence[ShardReport]) -> Iterator[Discrepancy]:
     """Check that all shards are of one plan: that of most of them."""
-    read = [one for one in reports if one.started is not None]
-    if not read:
+    if not any(one.started is not None for one in reports):
         return
     plan = plan_of_most(reports)
-    for one in read:
-        for name in _OF_ONE_RUN:
-            if getattr(one.started, name) != getattr(plan, name):
-                what = f"is of another run than the other shards: its {name} is not theirs"
-                yield Discrepancy(f"{one.folder}/journal/000001.jsonl", 1, what)
-                break
+    for one in reports:
+        if one.started is not None and (name := other_than(one.started, plan)) is not None:
+            what = f"is of another run than the other shards: its {name} is not theirs"
+            yield Discrepancy(f"{one.folder}/journal/000001.jsonl", 1, what)
 
 
 def plan_of_most(reports: Sequence[ShardReport]) -> RunStarted:
@@ -167,19 +163,24 @@ def plan_of_most(reports: Sequence[ShardReport]) -> RunStarted:
     return max(known.values(), key=len)[0]
 
 
-def check_coverage(ends: Sequence[ShardEnd], n_samples: int) -> Iterator[Discrepancy]:
-    """Check that every sample is in one shard. Shards are in the order of their samples."""
-    following, before = 0, None
+def gaps_between(ends: Sequence[ShardEnd], n_samples: int) -> Iterator[Discrepancy]:
+    """The samples that are in no shard. Shards are in the order of their samples."""
+    following = 0
+    for first, end in (*((one.first, one.end) for one in ends), (n_samples, n_samples)):
+        if first > following:
+            yield Discrepancy(SHARDS, None, f"{_samples(following, first)} are in no shard")
+        following = max(following, end)
+
+
+def overlaps_of(ends: Sequence[ShardEnd]) -> Iterator[Discrepancy]:
+    """The samples that are in two shards."""
+    before: ShardEnd | None = None
     for one in ends:
-        if one.first > following:
-            yield Discrepancy(SHARDS, None, f"{_samples(following, one.first)} are in no shard")
-        elif before is not None and one.first < following:
-            shared = _samples(one.first, min(one.end, following))
+        if before is not None and one.first < before.end:
+            shared = _samples(one.first, min(one.end, before.end))
             yield Discrepancy(f"{SHARDS}/{one.shard}", None, f"{shared} are in shard {before.shard}, too")
-        if one.end > following:
-            following, before = one.end, one
-    if following < n_samples:
-        yield Discrepancy(SHARDS, None, f"{_samples(following, n_samples)} are in no shard")
+        if before is None or one.end > before.end:
+            before = one
 
 
 def _samples(first: int, end: int) -> str:

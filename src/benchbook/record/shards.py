@@ -15,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
 from benchbook.record.facts import RunStarted, Shard
 from benchbook.record.folder import Inputs, Record, ShardRecord, copy_inputs, fit_for_run
@@ -73,14 +74,30 @@ class ShardAsked:
 
     def check_same(self, there: RunStarted, wanted: RunStarted, path: Path) -> None:
         """Check that the first fact that is there is of the same shard of the same plan. Raises: UsageError."""
-        for name in _SAME:
-            if (found := getattr(there, name)) != (expected := getattr(wanted, name)):
-                shown = f"{name}: found {shorten(str(found), 100)}; expected {shorten(str(expected), 100)}"
-                raise UsageError(f"{path}: was begun with another plan ({shown}); choose another run id")
+        name = "shard" if there.shard != wanted.shard else other_than(there, wanted)
+        if name is not None:
+            found, expected = (shorten(str(getattr(one, name)), 100) for one in (there, wanted))
+            shown = f"{name}: found {found}; expected {expected}"
+            raise UsageError(f"{path}: was begun with another plan ({shown}); choose another run id")
 
 
-_SAME = ("run_id", "spec", "spec_sha256", "plan_sha256", "n_items", "repeats", "shard", "inputs")
 FORMAT_OF_SHARDS = 5  # `record.format`
+_SAME = ("run_id", "spec", "spec_sha256", "plan_sha256", "n_items", "repeats", "inputs")
+
+
+def other_than(one: RunStarted, other: RunStarted) -> str | None:
+    """The name of the first thing by which two first facts are not of one run; None where they are.
+
+    Where it was begun, by which release, and from which commit of the user's own, may differ.
+    """
+    for name in _SAME:
+        if getattr(one, name) != getattr(other, name):
+            return name
+    return "identity" if _identity_of(one) != _identity_of(other) else None
+
+
+def _identity_of(one: RunStarted) -> bytes:
+    return canonical_json({name: value for name, value in one.identity.items() if name != "project_version"})
 
 
 def shard_named(words: str, at_once: int | None = None) -> ShardAsked:
