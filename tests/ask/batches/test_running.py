@@ -193,6 +193,23 @@ def test_what_expires_again_and_again_ends_unanswered_and_a_later_sitting_asks_i
         check_whole(run, server)
 
 
+def test_many_that_fail_in_a_row_stop_nothing_for_they_are_out_together(tmp_path: Path) -> None:
+    with vendors(tmp_path / "server", Fates(failed=1000)) as server:
+        run = ended(begun(values(tmp_path, server, "openai", 12, max_retries=0)))
+        assert "12 samples are unanswered" in str(run.stop.reason)
+        server.fates = Fates()
+        check_whole(ended(looked_at(run.record, resumes=True)), server)
+
+
+def test_many_replies_that_are_rejected_twice_stop_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of what is asked again has nothing else in it: ten in a row are no sign of a judge that can't be read."""
+    monkeypatch.setattr("batch_vendors.said", lambda text, before=0: "No JSON.")
+    with vendors(tmp_path / "server") as server:
+        run = ended(begun(values(tmp_path, server, "anthropic", 12)))
+        check_whole(run, server)
+        assert run.derived.aggregates.ledger.n_unscored == 12
+
+
 def test_a_file_that_a_vendor_refuses_stops_the_run_with_its_words(tmp_path: Path) -> None:
     with vendors(tmp_path / "server") as server:
         run = begun(values(tmp_path, server, "openai"))

@@ -126,10 +126,13 @@ class Recorder:
         self.journal.append(reply)
         self.held.note_fact(reply)
         self.pins.look_at(call.endpoint, reply, self.stop)
+        was_stopped = self.stop.reason is not None
         steps.add(reply)
         if steps.next_call() is None and steps.is_finished:
             self.held.mark_done(call.sample)
             self.stop.note_answer()
+        if call.attempt > 1 and not was_stopped:
+            self.stop.settle()  # what is asked twice goes out together: many in a row that are rejected again say nothing
 
     def _fail(self, batch: HeldBatch, call: Call, failed: CallFailed, tries: int, steps: Steps) -> None:
         failure = Failure(
@@ -161,7 +164,7 @@ class Recorder:
         if failed.stops_run:
             self.stop.because(sentences(said, advice), failed=True)
         else:
-            self.stop.note_unanswered(said, advice)
+            self.stop.note_unanswered(said, advice, in_a_row=False)  # what follows is out already, or was given up
         return "sitting"
 
 
