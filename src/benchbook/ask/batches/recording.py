@@ -132,7 +132,7 @@ class Recorder:
             self.held.mark_done(call.sample)
             self.stop.note_answer()
         if call.attempt > 1 and not was_stopped:
-            self.stop.settle()  # what is asked twice goes out together: many in a row that are rejected again say nothing
+            self.stop.settle()  # what is asked twice goes out together: many in a row that are rejected say nothing
 
     def _fail(self, batch: HeldBatch, call: Call, failed: CallFailed, tries: int, steps: Steps) -> None:
         failure = Failure(
