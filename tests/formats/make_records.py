@@ -1,4 +1,4 @@
-"""Makes the records of today's format beside it, one of each evaluator: `records/FORMAT/NAME`, whole.
+"""Makes the records of today's formats beside it, one of each evaluator: `records/FORMAT/NAME`, whole.
 
 By hand, when the format gets another number, and before the release that has it:
 `PYTHONPATH=src:tests python tests/formats/make_records.py`. It makes those that are not there yet, gives each a line of
@@ -15,18 +15,24 @@ from contextlib import chdir
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
 import own_protocol
 import own_rubric
 import own_scorers
+from ask.batches.going import begun, ended, values
+from batch_vendors import vendors
 from benchbook.ask.identity import code_version
 from benchbook.ask.work import run_async
+from benchbook.evaluators.joining import join
 from benchbook.evaluators.protocol.config import judging_config_from_mapping
 from benchbook.evaluators.protocol.import_record import ImportConfig, record_judgements
 from benchbook.evaluators.registry import start_run
 from benchbook.exchange.importing import Wanted, import_log
 from benchbook.labels.labels import give_labels, open_labels
 from benchbook.labels.state import Given
-from benchbook.record.format import FORMAT
+from benchbook.record.folder import Record
+from benchbook.record.format import DERIVATION, FORMAT
 from benchbook.record.reading import read_journal
 from evaluators.protocol.test_judgement_record import judgement
 from evaluators.protocol.test_judging import replying
@@ -37,6 +43,7 @@ from running import benchbook_here, run
 from scored import PREDICTIONS, scored, write_lines
 from scored_logs import MadeLog, sample
 from scripted_server import always_good, running
+from sharded import judged_in_shards, write_judged
 
 RECORDS = Path(__file__).parent / "records"
 HERE = Path()  # all paths in a record are relative
@@ -127,6 +134,19 @@ def labels() -> None:
     give_labels(book, given)
 
 
+def shards() -> None:
+    config = structs.replace(write_judged(HERE, 7, 2), evalset="items.jsonl", outputs="outputs.jsonl")
+    record = judged_in_shards(structs.replace(config, judge_path="script.json", runs="runs"), 3)
+    assert not join(record).findings
+
+
+def batch() -> None:
+    with vendors(Path("vendors")) as server:
+        ended(begun(values(HERE, server, "openai", 4)))
+
+
+# Those that have what only the newest format has.
+MAKE_NEWEST: Mapping[str, Callable[[], None]] = {"shards": shards, "batch": batch}
 MAKE: Mapping[str, Callable[[], None]] = {
     "rubric": rubric,
     "panel": panel,
@@ -148,14 +168,14 @@ MAKE: Mapping[str, Callable[[], None]] = {
 def make(name: str, target: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with chdir(folder):
-            MAKE[name]()
+            (MAKE | MAKE_NEWEST)[name]()
         shutil.copytree(Path(folder) / "runs" / "run", target)
 
 
 def index(place: Path) -> None:
     """Append a record's line to the index."""
-    lines = list(read_journal(place / "journal"))
-    found = {"path": place.relative_to(RECORDS.parents[1]).as_posix(), "format": FORMAT}
+    lines = list(read_journal(Record(place).journal))
+    found = {"path": place.relative_to(RECORDS.parents[1]).as_posix(), "format": int(place.parent.name)}
     found |= {"spec": getattr(lines[0].fact, "spec", ""), "by": code_version()["git_sha"][:7]}
     with (RECORDS.parent / "index.toml").open("a", encoding="utf-8", newline="\n") as file:
         words = (found | {"sha256": lines[-1].sha256}).items()
@@ -163,7 +183,8 @@ def index(place: Path) -> None:
 
 
 if __name__ == "__main__":
-    for wanted in MAKE:
-        if not (place := RECORDS / str(FORMAT) / wanted).exists():
+    for wanted in (*MAKE, *MAKE_NEWEST):
+        number = FORMAT if wanted in MAKE_NEWEST else DERIVATION
+        if not (place := RECORDS / str(number) / wanted).exists():
             make(wanted, place)
             index(place)
