@@ -105,10 +105,10 @@ class _Workers(Generic[_Task, _Result]):
 
     def __init__(self, job: WorkerJob[_Task, _Result], count: int) -> None:
         self._job = pickle.dumps(job)
+        self._is_closing = False
         self._all: list[_Worker] = []
         self._free: SimpleQueue[_Worker] = SimpleQueue()
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="task")
-        self._counting, self._n_sound = threading.Lock(), count
         for _ in range(count):
             self._all.append(_Worker(self._job))
             self._free.put(self._all[-1])
@@ -118,25 +118,21 @@ class _Workers(Generic[_Task, _Result]):
 
     def _do(self, some: list[_Task]) -> list[_Result] | None:
         worker = self._free.get()
-        found: list[_Result] | None = None
         try:
-            found = worker.do(some)
+            found: list[_Result] | None = worker.do(some)
         finally:
-            self._give_back(worker, is_sound=found is not None)
+            if worker.has_ended and not self._is_closing:
+                # Another takes its place: it would be the first that is free, and do nothing.
+                worker = _Worker(self._job)
+                self._all.append(worker)
+            self._free.put(worker)
         return found
-
-    def _give_back(self, worker: _Worker, *, is_sound: bool) -> None:
-        """One that has failed is used no more, as long as there are others."""
-        with self._counting:
-            if is_sound or self._n_sound == 1:
-                self._free.put(worker)
-            else:
-                self._n_sound -= 1
 
     def __enter__(self) -> _Workers[_Task, _Result]:
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
+        self._is_closing = True
         if error is not None:
             for one in self._all:
                 one.kill()
@@ -146,7 +142,7 @@ class _Workers(Generic[_Task, _Result]):
 
 
 class _Worker:
-    """One process. After a fault it does nothing more."""
+    """One process. After it was killed it does nothing more."""
 
     def __init__(self, job: bytes) -> None:
         code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
@@ -158,6 +154,7 @@ class _Worker:
             env=os.environ | {"POLARS_MAX_THREADS": "1"},
         )
         self._job: bytes | None = job
+        self.has_ended = False
 
     def do(self, some: list[Any]) -> Any:
         """The result of each task; None where the worker can't give them."""
@@ -175,6 +172,7 @@ class _Worker:
             return None
 
     def kill(self) -> None:
+        self.has_ended = True
         with suppress(OSError):
             self._process.kill()
 
