@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from benchbook.ask.batches.running import BatchRun, Waiting
     from benchbook.ask.batches.standing import BatchStanding
     from benchbook.ask.starting import RunResult
-    from benchbook.evaluators.scorers.scorer import Scorer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -201,8 +200,8 @@ def _is_quiet(options: dict[str, Any]) -> bool:
     return bool(options["quiet"] or options["as_json"])
 
 
-def _scorer(options: dict[str, Any]) -> Scorer | None:
-    """The function that is named; its file is run. Raises: UsageError for what names none."""
+def _scorer(options: dict[str, Any]) -> Any:
+    """The function that is named, a scorer; its file is run. None where none is named. Raises: UsageError for what names none."""
     if options["scorer"] is None:
         return None
     from benchbook.evaluators.registry import scorer_or_name
