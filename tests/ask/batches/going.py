@@ -32,7 +32,7 @@ def values(folder: Path, server: Vendors, vendor: str, items: int = 6, **setting
     found = {
         "evalset": str(path), "model": "openai/m@2026-01-01", "judge": "openai/j@2026-01-01", "run_id": "run",
         "model_base_url": address, "judge_base_url": address, "runs": str(folder / "runs"), "reports": None,
-        "batch": batch,
+        "batch": batch, "max_retries": 20,  # what expires is drawn by ids, which are new each time: enough for any luck
     }  # fmt: skip
     return {**found, **settings}
 

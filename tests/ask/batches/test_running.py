@@ -109,7 +109,8 @@ def test_a_function_of_ones_own_scores_what_came(tmp_path: Path) -> None:
     with vendors(tmp_path / "server", FATES) as server:
         given = values(tmp_path, server, "anthropic", 6)
         words = [
-            f"--{name.replace('_', '-')}={given[name]}" for name in ("evalset", "model", "model_base_url", "run_id")
+            f"--{name.replace('_', '-')}={given[name]}"
+            for name in ("evalset", "model", "model_base_url", "run_id", "max_retries")
         ]
         scorer = ["--scorer", "own.py:own", "--quiet"]
         done = benchbook_here("batch", "submit", *words, "--vendor", "anthropic", *scorer, cwd=tmp_path)
@@ -147,7 +148,8 @@ def test_a_judge_protocol_asks_by_batch(tmp_path: Path) -> None:
                 {"model": "openai/j@2026-01-01", "base_url": server.openai, "name": "one"},
                 {"model": "openai/k@2026-01-01", "base_url": server.openai, "name": "two"},
             ],
-            "runs": str(tmp_path / "runs"), "reports": None, "batch": {"settle_seconds": 0, "max_requests": 2},
+            "runs": str(tmp_path / "runs"), "reports": None, "max_retries": 20,
+            "batch": {"settle_seconds": 0, "max_requests": 2},
         }  # fmt: skip
         run = ended(begun(given))
         assert {one.end for one in facts_of(run.record) if isinstance(one, BatchCollected)} <= {"completed", "expired"}
