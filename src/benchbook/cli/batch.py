@@ -201,7 +201,7 @@ def _is_quiet(options: dict[str, Any]) -> bool:
 
 
 def _scorer(options: dict[str, Any]) -> Any:
-    """The scorer that is named, whose file is run; None where none is. Raises: UsageError for what names no function."""
+    """The scorer that is named, whose file is run; None where none is. Raises: UsageError for another name."""
     if options["scorer"] is None:
         return None
     from benchbook.evaluators.registry import scorer_or_name
