@@ -21,6 +21,7 @@ from benchbook.record.facts import (
     RunStarted,
     SampleFact,
 )
+from benchbook.record.format import SHARDS_OR_BATCHES
 from benchbook.text import quoted
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ class BatchLedger:
         return what
 
     def _fault_of(self, fact: BatchPrepared) -> str | None:
-        if self._format < 5:
-            return "is a fact of format 5, and the first fact names none"
+        if self._format < SHARDS_OR_BATCHES:
+            return f"is a fact of format {SHARDS_OR_BATCHES}, and the first fact names none"
         if fact.batch in self.batches:
             return f"batch: found {quoted(fact.batch)} again; expected an id of its own"
         end = 0

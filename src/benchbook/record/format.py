@@ -17,6 +17,7 @@ from benchbook.errors import LaterRecordError
 from benchbook.text import shorten
 
 FORMAT = 5  # the newest that is known
+SHARDS_OR_BATCHES = 5  # of the records that have either
 DERIVATION = 4  # the newest by which numbers are derived: the format of most records
 
 

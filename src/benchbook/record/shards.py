@@ -19,6 +19,7 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import UsageError
 from benchbook.record.facts import RunStarted, Shard
 from benchbook.record.folder import Inputs, Record, ShardRecord, copy_inputs, fit_for_run
+from benchbook.record.format import SHARDS_OR_BATCHES
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import SHARDS
 from benchbook.text import shorten
@@ -65,7 +66,7 @@ class ShardAsked:
         if self.of > n_samples:
             what = f"the run has {n_samples:,} samples; expected at most as many shards"
             raise UsageError(f"--shard {self}: {what}")
-        return msgspec.structs.replace(whole, shard=self.part_of(n_samples), format=FORMAT_OF_SHARDS)
+        return msgspec.structs.replace(whole, shard=self.part_of(n_samples), format=SHARDS_OR_BATCHES)
 
     def part_of(self, n_samples: int) -> Shard:
         """Its samples, which follow each other in plan order: as many as another shard has, or one more or less."""
@@ -81,7 +82,6 @@ class ShardAsked:
             raise UsageError(f"{path}: was begun with another plan ({shown}); choose another run id")
 
 
-FORMAT_OF_SHARDS = 5  # `record.format`
 _SAME = ("run_id", "spec", "spec_sha256", "plan_sha256", "n_items", "repeats", "inputs")
 
 

@@ -32,10 +32,10 @@ from benchbook.record.batches import BATCHES, HeldBatch
 from benchbook.record.derived_files import deriving
 from benchbook.record.facts import Interrupted, Resumed, Role, RunEnded, RunStarted
 from benchbook.record.folder import Record, at_work, create_record
+from benchbook.record.format import SHARDS_OR_BATCHES
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.journal import JournalWriter
 
-FORMAT = 5  # of records with batches
 _FIRST_WAIT_S, _LONGEST_WAIT_S, _GROWS = 5.0, 300.0, 1.5
 
 _Derived = TypeVar("_Derived")
@@ -120,7 +120,7 @@ def submit(
 
     def first_fact(inputs: dict[str, str]) -> RunStarted:
         fact = prepared.first_fact(run_id, inputs, source)
-        fact.format = FORMAT
+        fact.format = SHARDS_OR_BATCHES
         return fact
 
     record = create_record(config.runs, run_id, dict(prepared.inputs), first_fact)
@@ -145,7 +145,7 @@ def go_on(
     RecordError; VendorError.
     """
     started = record.started()
-    if started.format < FORMAT or started.config.get("batch") is None:
+    if started.format < SHARDS_OR_BATCHES or started.config.get("batch") is None:
         what = "was not begun by `benchbook batch submit`; `benchbook run --resume` goes on with it"
         raise UsageError(f"{record.path}: {what}")
     before = last_config(record, started)
