@@ -136,7 +136,7 @@ def flips(run: Path, n: int, seed: int) -> Iterator[tuple[str, bool]]:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :])
         try:
             if kind in ("journal", "set"):
-                found = bool(check_joined(Record(run)))
+                found = bool(check_joined(Record(run))[0])
             else:
                 found = bool(list(faults_of(read_proof(proof), newest.root, facts.read_bytes())))
         except BenchbookError:

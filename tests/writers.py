@@ -123,7 +123,7 @@ _SHARDS = (
 
 def _joined(folder: Path) -> set[str]:
     """What is acknowledged by a join: a set, and all shards as it has them. What follows can be made again."""
-    return set() if check_joined(Record(folder / "runs" / "run")) else {ENDED}
+    return set() if check_joined(Record(folder / "runs" / "run"))[0] else {ENDED}
 
 
 def _of_shards(folder: Path) -> dict[str, bytes]:

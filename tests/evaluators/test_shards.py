@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbook.errors import NotJoinedError, RecordDamagedError, RecordError, UsageError
-from benchbook.evaluators.joining import join
+from benchbook.evaluators.joining import check_joined, join
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.settings import RunConfig, ScoreConfig
 from benchbook.evaluators.verify import verify
@@ -28,6 +28,7 @@ from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
 from benchbook.record.reading import read_chain
 from benchbook.record.sets import newest_set
 from benchbook.record.shards import shard_named
+from benchbook.record.state import read_state
 from judging import make_set, sound_reply
 from own_scorers import near
 from running import benchbook_here
@@ -58,6 +59,25 @@ def test_derived_files_are_those_of_one_writer(tmp_path: Path, repeats: int) -> 
         joined(record)
         assert derived(record) == derived(alone)
         assert findings(record) == []
+        assert same_state(record)
+
+
+def same_state(record: Record) -> bool:
+    """True if what is put together of the shards is what reading all of them as one journal gives."""
+    wrong, found = check_joined(record)
+    assert wrong == []
+    assert found is not None
+    read = read_state(record.journal)
+    plain = ("started", "ended", "interrupted", "resumed", "config", "n_facts", "n_segments", "last_sha256", "state")
+    assert [(name, getattr(found, name)) for name in plain] == [(name, getattr(read, name)) for name in plain]
+    assert found.candidate_reported.counts == read.candidate_reported.counts
+    assert {judge: one.counts for judge, one in found.judges_reported.items()} == {
+        judge: one.counts for judge, one in read.judges_reported.items()
+    }
+    assert list(found.index.by_sample()) == list(read.index.by_sample())
+    samples = range(found.n_samples)
+    assert [found.outcomes.of(sample) for sample in samples] == [read.outcomes.of(sample) for sample in samples]
+    return (found.outcomes.pythons, found.outcomes.are_truths) == (read.outcomes.pythons, read.outcomes.are_truths)
 
 
 def test_workers_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +157,7 @@ def test_an_incomplete_run_is_joined_as_such_and_again_when_it_is_whole(tmp_path
     assert [str(one) for one in join(record).findings] == ["shards: samples 4 to 11 are in no shard"]
     assert newest_set(record.path) is None
     first = joined(record, incomplete=True)
+    assert same_state(record)
     assert first.derived is not None
     assert (first.derived.manifest.state, first.derived.aggregates.ledger.n_attempted) == ("interrupted", 4)
     assert findings(record) == []
@@ -420,6 +441,7 @@ def test_a_function_of_ones_own_scores_each_shard(tmp_path: Path) -> None:
     record = scored_in_shards(config, 2, scorer)
     joined(record)
     assert findings(record) == []
+    assert same_state(record)
 
 
 def test_a_log_is_imported_in_shards(tmp_path: Path) -> None:

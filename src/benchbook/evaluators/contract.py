@@ -246,8 +246,8 @@ class Evaluator(ByBatch, ABC):
         """The row type of each Parquet file of a record; `samples.parquet` is always one."""
 
     @abstractmethod
-    def derive(self, record: Record, target: Path) -> DerivedFiles:
-        """Write all derived files into a folder: the record's own, or another to compare with.
+    def derive(self, record: Record, target: Path, state: JournalState | None = None) -> DerivedFiles:
+        """Write all derived files into a folder, the record's own or another. `state` is its journal's, if it was read.
 
         Raises: RecordDamagedError, RecordError, InputError.
         """

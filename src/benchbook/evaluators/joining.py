@@ -22,6 +22,7 @@ from benchbook.evaluators.shard_checks import (
 )
 from benchbook.record.derived_files import Discrepancy, deriving
 from benchbook.record.folder import Record, at_work, shard_folders
+from benchbook.record.joined_state import state_of_joined
 from benchbook.record.reading import SHARDS
 from benchbook.record.sets import (
     RULES,
@@ -34,6 +35,7 @@ from benchbook.record.sets import (
     read_set,
     set_files,
 )
+from benchbook.record.state import JournalState
 from benchbook.writing import sweep
 
 
@@ -69,7 +71,7 @@ def join(record: Record, *, incomplete: bool = False) -> Joined:
         with suppress(FileExistsError):  # another process has joined the same meanwhile, or what has come since
             commit_set(record.path, made)
         with deriving(record):
-            derived = evaluator_of(record).derive(record, record.path)
+            derived = evaluator_of(record).derive(record, record.path, _state_of(record, reports, made))
     return Joined(record, (), made, derived)
 
 
@@ -123,16 +125,24 @@ def _set_of(reports: Sequence[ShardReport]) -> RecordSet:
     return made_set(head, [end for end, _ in found], [place for _, place in found])
 
 
+def _state_of(record: Record, reports: Sequence[ShardReport], joined: RecordSet) -> JournalState:
+    """The state of a record whose shards were read, all to where they are joined."""
+    by_number = {one.number: one.adds for one in reports}
+    in_order = (by_number[end.shard] for end in joined.shards)
+    return state_of_joined(record.journal, [adds for adds in in_order if adds is not None])
+
+
 # ── a joined record ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_joined(record: Record) -> list[Discrepancy]:
-    """Hold every shard against the newest set, and the set against the shards. Raises: LaterRecordError."""
+def check_joined(record: Record) -> tuple[list[Discrepancy], JournalState | None]:
+    """Hold every shard against the newest set, and the set against the shards. The state is None where one does not
+    hold. Raises: LaterRecordError."""
     sets, findings = _read_sets(record)
     if findings:
-        return findings
+        return findings, None
     if not sets:
-        return [Discrepancy(SHARDS, None, f"were never joined; `benchbook join {record.path}`")]
+        return [Discrepancy(SHARDS, None, f"were never joined; `benchbook join {record.path}`")], None
     newest, paths = sets[-1], {int(path.name): path for path in shard_folders(record.path)}
     for end in newest.shards:
         if end.shard not in paths:
@@ -149,7 +159,7 @@ def check_joined(record: Record) -> list[Discrepancy]:
         findings += _against_set(one, newest)
     findings += check_of_one_run(reports)
     findings += _against_head(reports, newest)
-    return findings
+    return findings, None if findings else _state_of(record, reports, newest)
 
 
 def _against_set(one: ShardReport, newest: RecordSet) -> Iterator[Discrepancy]:

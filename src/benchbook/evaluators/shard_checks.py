@@ -15,6 +15,7 @@ from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import ShardRecord
+from benchbook.record.joined_state import ShardState
 from benchbook.record.reading import SHARDS, JournalLine
 from benchbook.record.sets import RecordSet, ShardEnd
 from benchbook.record.shard_ends import ShardReader
@@ -26,15 +27,22 @@ _BYTES_A_SAMPLE, _PACKED = 1_500, 8  # as most are, of a judged sample, and in a
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """One shard as it was found. `started`, `end` and `place` are None where it can't be read to its end."""
+    """One shard as it was found. `adds`, `end` and `place` are None where it can't be read to its end."""
 
     number: int
     findings: tuple[Discrepancy, ...]
-    started: RunStarted | None = None
+    adds: ShardState | None = None  # to its run
     end: ShardEnd | None = None
     place: tuple[int, int] | None = None
-    has_ended: bool = False
     goes_on: bool = False  # there are facts after the one where it was joined
+
+    @property
+    def started(self) -> RunStarted | None:
+        return None if self.adds is None else self.adds.state.started
+
+    @property
+    def has_ended(self) -> bool:
+        return self.adds is not None and self.adds.state.ended is not None
 
     @property
     def folder(self) -> str:
@@ -106,9 +114,7 @@ def read_shard(asked: ShardToRead) -> ShardReport:
     findings += [Discrepancy("journal", None, what) for what in facts.lacking()]
     if reader.shard.number != number:
         findings.append(Discrepancy("journal/000001.jsonl", 1, f"is of shard {reader.shard.number}"))
-    return ShardReport(
-        number, _named(before, findings), reader.started, reader.end(), reader.place, reader.has_ended, reader.goes_on
-    )
+    return ShardReport(number, _named(before, findings), reader.adds(), reader.end(), reader.place, reader.goes_on)
 
 
 class _ShardLines(FactsCheck):

@@ -16,7 +16,7 @@ import msgspec
 
 from benchbook.ask.identity import inputs_of_plan
 from benchbook.canonical import ready
-from benchbook.errors import BenchbookError, LaterRecordError, NotJoinedError, RecordDamagedError, RecordError
+from benchbook.errors import BenchbookError, LaterRecordError, RecordDamagedError, RecordError
 from benchbook.evaluators.attestation import statements
 from benchbook.evaluators.contract import Evaluator, Tables
 from benchbook.evaluators.joining import check_joined
@@ -33,7 +33,7 @@ from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
 from benchbook.record.reading import SHARDS, refuse_what_is_no_file
 from benchbook.record.sets import SETS
 from benchbook.record.standing import run_state
-from benchbook.record.state import JournalState, LineLooker, read_state
+from benchbook.record.state import JournalState, read_state
 from benchbook.record.tables import read_rows, written_alike
 
 
@@ -86,32 +86,26 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
 def _read_alone(
     record: Record, facts: FactsCheck, on_progress: VerifyHandler | None
 ) -> tuple[JournalState | None, list[Discrepancy]]:
-    """The state of a journal, and what is wrong with its files and its chain. `facts` looks at each line."""
-    files = check_journal_files(record, seals=False)
-    state, findings = _read_chain(record, telling(on_progress, facts, partial(_n_facts, record)))
+    """The state of a journal, and what is wrong with its files and its chain. `facts` looks at each line.
+
+    Raises: LaterRecordError.
+    """
+    files, state, findings = check_journal_files(record, seals=False), None, list[Discrepancy]()
+    try:
+        state = read_state(record.journal, telling(on_progress, facts, partial(_n_facts, record)))
+    except RecordDamagedError as error:
+        findings.append(Discrepancy(place_inside(record, error.path), error.line, error.reason))
+    except LaterRecordError:
+        raise
+    except (BenchbookError, OSError) as error:
+        findings.append(Discrepancy("journal", None, inside(record, str(error))))
     return state, [*(files if facts.seals_hold() else check_journal_files(record)), *findings]
 
 
 def _read_joined(record: Record) -> tuple[JournalState | None, list[Discrepancy]]:
-    """The same of shards, each of whose lines is looked at by itself."""
-    findings = check_joined(record)
-    try:
-        state, more = _read_chain(record, None)
-    except NotJoinedError:
-        return None, findings  # which say so
-    return state, [*findings, *more]
-
-
-def _read_chain(record: Record, looker: LineLooker | None) -> tuple[JournalState | None, list[Discrepancy]]:
-    """Raises: LaterRecordError, NotJoinedError."""
-    try:
-        return read_state(record.journal, looker), []
-    except RecordDamagedError as error:
-        return None, [Discrepancy(place_inside(record, error.path), error.line, error.reason)]
-    except (LaterRecordError, NotJoinedError):
-        raise
-    except (BenchbookError, OSError) as error:
-        return None, [Discrepancy("journal", None, inside(record, str(error)))]
+    """The same of shards, each of whose lines is looked at by itself. Raises: LaterRecordError."""
+    findings, state = check_joined(record)
+    return state, findings
 
 
 def _check_name(record: Record, state: JournalState, expect: str | None, notes: list[str]) -> list[Discrepancy]:

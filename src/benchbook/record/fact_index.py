@@ -90,6 +90,12 @@ class FactIndex:
         self._places.frombytes(places.tobytes())
         self._is_sorted, self._cache = False, None
 
+    def take(self, more: FactIndex, n_before: int) -> None:
+        """Take the places of another journal, whose segments come after so many others: it has none afterwards."""
+        self._places.extend(_later(more._places, n_before))
+        more._places = array("Q")  # of a large record there is no room for both
+        self._is_sorted, self._cache = False, None
+
     def by_sample(self) -> Iterator[tuple[int, list[Reply | Failure]]]:
         """`(sample, its facts in journal order)`, in plan order; samples without facts are left out."""
         for first, end in self.ranges():
@@ -186,6 +192,15 @@ class FactIndex:
         return int(in_journal.max() - in_journal.min()) if len(places) else 0
 
 
+def _later(places: array[int], n_segments: int) -> array[int]:
+    """The same places, so many segments later."""
+    import numpy as np
+
+    found = array("Q")
+    found.frombytes((np.frombuffer(places, np.uint64) + np.uint64(n_segments << OFFSET_BITS)).tobytes())
+    return found
+
+
 class OutcomeIndex:
     """The place of a scorer's outcome of each sample, or of an imported log's: eight bytes per outcome."""
 
@@ -207,6 +222,14 @@ class OutcomeIndex:
         if isinstance(fact, Outcomes):
             self.pythons.add(fact.python)
             self.are_truths = self.are_truths and all(isinstance(one.score, bool | None) for one in fact.outcomes)
+        self._is_sorted, self._cache = False, None
+
+    def take(self, more: OutcomeIndex, n_before: int) -> None:
+        """Take the outcomes of another journal, whose segments come after so many others: it has none afterwards."""
+        self._places.extend(_later(more._places, n_before))
+        more._places = array("Q")
+        self.pythons |= more.pythons
+        self.are_truths = self.are_truths and more.are_truths
         self._is_sorted, self._cache = False, None
 
     def __contains__(self, sample: int) -> bool:

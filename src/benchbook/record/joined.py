@@ -7,7 +7,7 @@ however many shards there were, and however often one was killed and resumed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -104,21 +104,19 @@ class JoinedJournals:
                     yield found
                 elif isinstance(fact, RunEnded):
                     ended.append(fact)
-        yield self._last_line(ended, last_at)
+        last = self._parts[-1]
+        end = self.end_of_run(ended, last_at)
+        yield JournalLine(last.before + last.n_segments, 0, 0, self.set.root, end, b"")
 
-    def _last_line(self, ended: list[RunEnded], at: str) -> JournalLine:
+    def end_of_run(self, ended: Sequence[RunEnded], at: str) -> RunEnded | Interrupted:
         """How the run ended: all of it, where each of its shards did; or not, since some are lacking or go on."""
         n_samples = sum(part.end.end - part.end.first for part in self._parts)
         seq = 1 + sum(part.end.n_sample_facts for part in self._parts)
-        fact: RunEnded | Interrupted
         if len(ended) == len(self._parts) and n_samples == self.set.head.n_samples:
-            fact = RunEnded(seq=seq, at=at, accepts_unanswered=any(one.accepts_unanswered for one in ended))
-        else:
-            lacking = self.set.head.n_samples - n_samples
-            what = f"shards of {lacking:,} samples are lacking" if lacking else "some shards have not ended"
-            fact = Interrupted(seq=seq, at=at, reason=what)
-        last = self._parts[-1]
-        return JournalLine(last.before + last.n_segments, 0, 0, self.set.root, fact, b"")
+            return RunEnded(seq=seq, at=at, accepts_unanswered=any(one.accepts_unanswered for one in ended))
+        lacking = self.set.head.n_samples - n_samples
+        what = f"shards of {lacking:,} samples are lacking" if lacking else "some shards have not ended"
+        return Interrupted(seq=seq, at=at, reason=what)
 
 
 def _blocks_of(part: _Part) -> Iterator[JournalLine | CallLines]:

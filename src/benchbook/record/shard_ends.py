@@ -12,11 +12,13 @@ from pathlib import Path
 
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.blocks import CallLines, read_blocks, up_to
-from benchbook.record.facts import Failure, Reply, RunEnded, RunStarted, Shard
+from benchbook.record.fact_index import FactIndex
+from benchbook.record.facts import Failure, Reply, RunStarted, Shard
+from benchbook.record.joined_state import ShardState
 from benchbook.record.merkle import HASH_BYTES, leaf_hash, root_of
 from benchbook.record.reading import JournalLine, place_in
 from benchbook.record.sets import ShardEnd
-from benchbook.record.state import LineLooker, samples_of
+from benchbook.record.state import JournalState, LineLooker, samples_of
 
 _MOST_FACTS = 1 << 62
 _ORDER_BITS = 32  # of a line's number among those about samples, below its sample's
@@ -73,11 +75,11 @@ class ShardReader:
         self.journal = journal
         self.number = number
         self.lines = SampleLines()
-        self.has_ended = False
         self.goes_on = False  # there are facts after the one where it was joined
-        self._started: RunStarted | None = None
+        self._state: JournalState | None = None
         self._last: JournalLine | None = None
-        self._n_sample_facts = 0
+        self._last_at = ""
+        self._n_sample_facts = self._n_about = 0
 
     def read(self, joined: ShardEnd | None = None, looker: LineLooker | None = None) -> ShardReader:
         """Read it, its chain checked, up to where it was `joined`, else to its end. `looker` is shown each line."""
@@ -107,35 +109,48 @@ class ShardReader:
         if not (shard.first <= min(samples) and max(samples) < shard.end):
             for line in block.lines():
                 self._add(line)
+        self.state.add_calls(block)
         self.lines.add_calls(block)
         self._n_sample_facts += len(samples)
-        self._last = block.line(len(samples) - 1)
+        self._n_about += len(samples)
+        self._note_last(block.line(len(samples) - 1))
 
     def _add(self, line: JournalLine) -> None:
-        if self._started is None:
-            if not isinstance(line.fact, RunStarted) or line.fact.shard is None:
+        fact = line.fact
+        if self._state is None:
+            if not isinstance(fact, RunStarted) or fact.shard is None:
                 raise RecordError(f"{self.journal.parent}: its journal does not begin as a shard's")
-            self._started = line.fact
-        shard = self.shard
+            self._state = JournalState(self.journal, fact, FactIndex(self.journal), config=fact.config)
+        shard, is_about = self.shard, False
         for sample in samples_of(line):
+            is_about = True
             if not shard.first <= sample < shard.end:
                 what = f"sample {sample} is none of this shard's, which are {shard.first} to {shard.end - 1}"
                 raise RecordDamagedError(place_in(self.journal, line.segment), line.number, what)
+        self.state.add(line)
         self.lines.add(line)
-        self._n_sample_facts += isinstance(line.fact, Reply | Failure)
-        self.has_ended = self.has_ended or isinstance(line.fact, RunEnded)
-        self._last = line
+        self._n_sample_facts += isinstance(fact, Reply | Failure)
+        self._n_about += is_about
+        self._note_last(line)
+
+    def _note_last(self, line: JournalLine) -> None:
+        self._last, self._last_at = line, max(self._last_at, line.fact.at)
 
     @property
-    def started(self) -> RunStarted:
-        assert self._started is not None  # noqa: S101 - it was read
-        return self._started
+    def state(self) -> JournalState:
+        """The state of the shard's own journal."""
+        assert self._state is not None  # noqa: S101 - it was read
+        return self._state
 
     @property
     def shard(self) -> Shard:
-        found = self.started.shard
+        found = self.state.started.shard
         assert found is not None  # noqa: S101 - else `read` has raised
         return found
+
+    def adds(self) -> ShardState:
+        """What it adds to its run."""
+        return ShardState(self.state, self._n_about, self._last_at)
 
     def leaves(self) -> Iterator[bytes]:
         """The leaf of each of its samples, in plan order."""

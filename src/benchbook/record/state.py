@@ -44,6 +44,11 @@ class Reported:
         if key in self.counts or len(self.counts) < _MAX_KINDS:
             self.counts[key] += times
 
+    def take(self, more: Reported) -> None:
+        """Add what it said later."""
+        for key, times in more.counts.items():
+            self.add_kind(key, times)
+
     @property
     def changed(self) -> bool:
         """True if the model changed under way: it reported one name or fingerprint, and later another."""
@@ -93,6 +98,14 @@ class JournalState:
     def has_place_for(self, sample: int) -> bool:
         """True unless it is a sample of a shard that was not joined."""
         return self.joined is None or self.joined.set.shard_with(sample) is not None
+
+    def take(self, shard: JournalState, n_before: int) -> None:
+        """Take what one shard of this run has, whose segments come after so many others: its places are here then."""
+        self.index.take(shard.index, n_before)
+        self.outcomes.take(shard.outcomes, n_before)
+        self.candidate_reported.take(shard.candidate_reported)
+        for judge, reported in shard.judges_reported.items():
+            self.judges_reported[judge].take(reported)
 
     @property
     def state(self) -> str:

@@ -139,8 +139,8 @@ class AnswersEvaluator(Evaluator):
     def tables(self, started: RunStarted) -> Tables:
         return {"samples.parquet": self.metric.row_type(derivation_of(started)), TRAINING_TABLE: TrainingMetricRow}
 
-    def derive(self, record: Record, target: Path) -> AnswersDerived:
-        return derive_answers(record, target, self.metric)
+    def derive(self, record: Record, target: Path, state: JournalState | None = None) -> AnswersDerived:
+        return derive_answers(record, target, self.metric, state=state)
 
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         asked_elsewhere = not candidate_plan_of(state.started).prompt_template_id

@@ -188,8 +188,8 @@ class ProtocolEvaluator(Evaluator):
     def tables(self, started: RunStarted) -> Tables:
         return {"samples.parquet": row_type_of(started, self.protocol)}
 
-    def derive(self, record: Record, target: Path) -> ProtocolDerived:
-        return derive_protocol(record, target)
+    def derive(self, record: Record, target: Path, state: JournalState | None = None) -> ProtocolDerived:
+        return derive_protocol(record, target, state=state)
 
     def parse_line(self, case: Mapping[str, Any]) -> dict[str, Any]:
         return parse_line(case, self.protocol)

@@ -138,8 +138,8 @@ class RubricEvaluator(Evaluator):
     def tables(self, started: RunStarted) -> Tables:
         return {"samples.parquet": row_type_of(started, self.spec.without(plan_of(started).unmeasured))}
 
-    def derive(self, record: Record, target: Path) -> Derived:
-        return derive(record, target)
+    def derive(self, record: Record, target: Path, state: JournalState | None = None) -> Derived:
+        return derive(record, target, state=state)
 
     def derive_checked(self, record: Record, target: Path, state: JournalState) -> list[Discrepancy]:
         check = RubricFactsCheck(record, state)
