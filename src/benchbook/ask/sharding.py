@@ -17,7 +17,7 @@ from benchbook.ask.settings import SittingSettings
 from benchbook.ask.starting import Asks, Opened, Settings, ask_what_lacks, open_means_for, prepared_to_ask
 from benchbook.ask.work import ProgressHandler
 from benchbook.record.facts import Resumed, RunStarted, Shard
-from benchbook.record.folder import Record, ShardRecord, at_work, hashes_of_inputs
+from benchbook.record.folder import Inputs, Record, ShardRecord, at_work, hashes_of_inputs
 from benchbook.record.inputs import HeldInputs
 from benchbook.record.shards import ShardAsked, create_shard, shard_path
 
@@ -110,3 +110,27 @@ def share_of(config: Settings, started: RunStarted, at_once: int) -> Settings:
         tokens_per_minute=part(config.tokens_per_minute),
     )
     return shared
+
+
+def recorded_shard(
+    asked: ShardAsked,
+    runs: str | Path,
+    run_id: str,
+    inputs: Inputs,
+    first_fact: Callable[[dict[str, str]], RunStarted],
+    fill: Callable[[Record, Shard], None],
+) -> ShardResult:
+    """One shard of what was made elsewhere: it appears whole, and nothing is done where it is there already.
+
+    `first_fact` is the shard's, by its inputs' hashes; `fill` adds the facts of its samples.
+    Raises: as `create_shard`; UsageError where the shard that is there is of another plan.
+    """
+    wanted, path = first_fact(hashes_of_inputs(inputs)), shard_path(runs, run_id, asked.number)
+    shard = wanted.shard
+    assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
+    if path.is_dir():
+        record = ShardRecord(path)
+        asked.check_same(record.started(), wanted, path)
+    else:
+        record = create_shard(runs, run_id, asked.number, inputs, first_fact, lambda made: fill(made, shard))
+    return ShardResult(record, shard, shard.n_samples, Stop())

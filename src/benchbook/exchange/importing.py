@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,7 @@ from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.sharding import ShardResult
+from benchbook.ask.sharding import ShardResult, recorded_shard
 from benchbook.ask.starting import RunResult
 from benchbook.errors import ConfigError, InputError, UsageError
 from benchbook.evalsets import open_evalset
@@ -34,10 +33,10 @@ from benchbook.exchange.log import PROMPTS_NOT_KNOWN, ForeignLog, LogNote, LogSa
 from benchbook.exchange.set_items import SetItems
 from benchbook.exchange.tools import Tool, opened_logs
 from benchbook.record.facts import RunStarted, Shard
-from benchbook.record.folder import Inputs, Record, SeenFile, ShardRecord, create_record, hashes_of_inputs, seen
+from benchbook.record.folder import Inputs, Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.record.shards import ShardAsked, create_shard, shard_path
+from benchbook.record.shards import ShardAsked
 from benchbook.text import all_storable, plural, quoted, sentence, shorten, storable
 
 _MOST_ABSENT = 100_000  # samples that a log does not hold, by the numbers of its repeats
@@ -152,23 +151,13 @@ def import_shard(log: ForeignLog, wanted: Wanted, asked: ShardAsked) -> ShardRes
     Raises: as `import_log`; UsageError where the shard is of another plan.
     """
     run_id = asked.run_id_in(wanted)
-    path = shard_path(wanted.runs, run_id, asked.number)
     with _readied(log, wanted, run_id) as ready_to:
 
         def first_fact(hashes: dict[str, str]) -> RunStarted:
             whole = ready_to.first_fact(hashes)
             return asked.first_fact(candidate_plan_of(whole), whole)
 
-        started = first_fact(hashes_of_inputs(ready_to.inputs))
-        shard = started.shard
-        assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
-        if path.is_dir():
-            asked.check_same(ShardRecord(path).started(), started, path)
-            return ShardResult(ShardRecord(path), shard, shard.n_samples, Stop())
-        record = create_shard(
-            wanted.runs, run_id, asked.number, ready_to.inputs, first_fact, partial(ready_to.write, shard=shard)
-        )
-    return ShardResult(record, shard, shard.n_samples, Stop())
+        return recorded_shard(asked, wanted.runs, run_id, ready_to.inputs, first_fact, ready_to.write)
 
 
 @dataclass(frozen=True, slots=True)

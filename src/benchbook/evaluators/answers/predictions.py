@@ -14,7 +14,7 @@ from benchbook.ask.identity import first_fact, new_run_id, project_identity
 from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import parse_model_id
 from benchbook.ask.requests import RolePlan
-from benchbook.ask.sharding import ShardResult
+from benchbook.ask.sharding import ShardResult, recorded_shard
 from benchbook.ask.starting import RunResult
 from benchbook.ask.work import Progress, ProgressHandler, Tell, telling
 from benchbook.canonical import canonical_json
@@ -27,10 +27,10 @@ from benchbook.evaluators.answers.metric import Metric
 from benchbook.evaluators.answers.tables import AnswersDerived, derive_answers
 from benchbook.evaluators.candidate import CandidatePlan
 from benchbook.evaluators.settings import ScoreConfig
-from benchbook.record.facts import Reply, RunEnded, RunStarted
-from benchbook.record.folder import Record, SeenFile, ShardRecord, create_record, hashes_of_inputs, seen
+from benchbook.record.facts import Reply, RunEnded, RunStarted, Shard
+from benchbook.record.folder import Record, SeenFile, create_record, seen
 from benchbook.record.journal import JournalWriter
-from benchbook.record.shards import ShardAsked, create_shard, shard_path
+from benchbook.record.shards import ShardAsked
 from benchbook.text import one_line
 from benchbook.training.logs import TrainingLog, find_training_logs
 
@@ -68,26 +68,18 @@ def record_shard_of_predictions(config: ScoreConfig, metric: Metric, asked: Shar
     Raises: as `record_predictions`; UsageError where the shard is of another plan.
     """
     run_id = asked.run_id_in(config)
-    path = shard_path(config.runs, run_id, asked.number)
+    if config.dry_run:
+        raise UsageError(f"--shard {asked}: a dry run has no samples; leave one of them out")
     with _read(config, metric, run_id) as read:
-        if config.dry_run:
-            raise UsageError(f"--shard {asked}: a dry run has no samples; leave one of them out")
+
+        def fill(record: Record, shard: Shard) -> None:
+            replies = (reply for reply in read.replies if shard.first <= reply.sample < shard.end)
+            _append(record, replies, metric, lambda *_: None)
 
         def first_fact(hashes: dict[str, str]) -> RunStarted:
             return asked.first_fact(read.plan, read.first_fact(hashes))
 
-        wanted = first_fact(hashes_of_inputs(read.inputs))
-        shard = wanted.shard
-        assert shard is not None  # noqa: S101 - see `first_fact`
-        if path.is_dir():
-            asked.check_same(ShardRecord(path).started(), wanted, path)
-            return ShardResult(ShardRecord(path), shard, shard.n_samples, Stop())
-        replies = (reply for reply in read.replies if shard.first <= reply.sample < shard.end)
-        record = create_shard(
-            config.runs, run_id, asked.number, read.inputs, first_fact,
-            lambda made: _append(made, replies, metric, lambda *_: None),
-        )  # fmt: skip
-    return ShardResult(record, shard, shard.n_samples, Stop())
+        return recorded_shard(asked, config.runs, run_id, read.inputs, first_fact, fill)
 
 
 @dataclass(frozen=True, slots=True)
