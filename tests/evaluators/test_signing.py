@@ -56,7 +56,7 @@ def new_key(folder: Path, name: str) -> tuple[Path, Path]:
     """A key, and a file of allowed signers that has it alone."""
     key, allowed = folder / name, folder / f"{name}.allowed"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(key)], check=True)
-    allowed.write_text(f"{name}@example.org {key.with_suffix('.pub').read_text()}", encoding="utf-8")
+    allowed.write_text(f"{name}@example.org {key.with_suffix('.pub').read_text('utf-8')}", encoding="utf-8")
     return key, allowed
 
 
@@ -166,7 +166,7 @@ def test_only_whoever_is_allowed_has_signed(tmp_path: Path) -> None:
     assert signed_by(record.path, sha256, statements(record), allowed)["decision.json"] == ["ann@example.org"]
     assert signed_by(record.path, sha256, statements(record), others) == {"decision.json": [], "test-result.json": []}
     sign(record, key, sha256)
-    allowed.write_text(allowed.read_text() + others.read_text(), encoding="utf-8")
+    allowed.write_text(allowed.read_text("utf-8") + others.read_text("utf-8"), encoding="utf-8")
     assert signed_by(record.path, sha256, statements(record), allowed)["decision.json"] == [
         "ann@example.org",
         "bob@example.org",

@@ -269,7 +269,7 @@ def test_an_equals_sign_in_an_address_is_its_own() -> None:
 
 def test_every_setting_of_a_run_is_taken_over_http_or_refused() -> None:
     """A new setting is refused until somebody has thought about it."""
-    assert set(RunConfig.__struct_fields__) - starting.TAKEN == {"runs", "reports", "cache"}
+    assert set(RunConfig.__struct_fields__) - starting.TAKEN == {"runs", "reports", "cache", "batch"}
     assert set(RunConfig.__struct_fields__) >= starting.TAKEN
 
 

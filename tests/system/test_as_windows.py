@@ -122,7 +122,9 @@ def address(there: Process) -> Iterator[str]:
     assert server.stdout is not None
     line = server.stdout.readline().decode()
     assert line.startswith("http://"), (line, server.communicate())
-    yield line.split()[0].rstrip("/")
+    address = line.split()[0].rstrip("/")
+    wait_until_ready(address)  # whichever test comes first
+    yield address
     server.send_signal(signal.SIGINT)
     assert (server.communicate()[1], server.returncode) == (b"", 0)
 
@@ -130,7 +132,6 @@ def address(there: Process) -> Iterator[str]:
 def test_a_server_shows_records(address: str) -> None:
     with httpx.Client(base_url=address, trust_env=False) as client:
         assert client.get("/").status_code == 200
-        wait_until_ready(address)
         listed = client.get("/api/v1/runs").raise_for_status().json()
         assert {run["run_id"]: run["decision"] for run in listed["runs"]} == RECORDS
         for name in RECORDS:

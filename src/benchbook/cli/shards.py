@@ -113,7 +113,8 @@ def join(
 @click.option("--out", metavar="FILE", help="Where the proof goes; by default standard output.")
 @click.option("--facts", metavar="FILE", help="Write the lines that it is about, too.")
 @runs_option
-def prove(run: str, sample: int, out: str | None, facts: str | None, runs: str) -> None:
+@json_option
+def prove(run: str, sample: int, out: str | None, facts: str | None, runs: str, as_json: bool) -> None:
     """Write a proof that SAMPLE, by its number, is in the joined record RUN: at most two kilobytes, as a rule.
 
     `benchbook verify --proof FILE --expect ROOT` holds it against the root that was published, without the record.
@@ -125,10 +126,13 @@ def prove(run: str, sample: int, out: str | None, facts: str | None, runs: str) 
     found = make_proof(find_record(run, runs), sample)
     if facts is not None:
         write_file(Path(facts), found.lines)
-    if out is None:
+    if out is not None:
+        write_file(Path(out), proof_bytes(found.proof))
+    if as_json:
+        print_json({"proof": found.proof, "out": out, "facts": facts})
+    elif out is None:
         click.echo(proof_bytes(found.proof), nl=False)
     else:
-        write_file(Path(out), proof_bytes(found.proof))
         click.echo(visible(f"{out}: sample {sample} of {found.proof.head.run_id}, under the root {found.proof.root}"))
 
 

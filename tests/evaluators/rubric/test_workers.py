@@ -140,6 +140,6 @@ def test_none_is_left_where_its_parent_is_killed(how: signal.Signals) -> None:
 
 def _is_there(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
