@@ -16,7 +16,7 @@ from benchbook.record.state import JournalState
 
 @dataclass(frozen=True, slots=True)
 class ShardState:
-    """What one shard adds to its run, up to where it was joined. It can be sent from another process."""
+    """The part of one shard in its run, up to where it was joined. It can be sent from another process."""
 
     state: JournalState
     n_about: int  # facts about samples

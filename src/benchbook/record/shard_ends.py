@@ -149,7 +149,7 @@ class ShardReader:
         return found
 
     def adds(self) -> ShardState:
-        """What it adds to its run."""
+        """Its part of the run."""
         return ShardState(self.state, self._n_about, self._last_at)
 
     def leaves(self) -> Iterator[bytes]:
