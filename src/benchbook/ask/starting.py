@@ -189,6 +189,7 @@ def _changed(evaluator: Asks[Any, Settings], started: RunStarted, changes: Mappi
 
 
 def open_means_for(config: SittingSettings, opened: Opened) -> AbstractAsyncContextManager[Means]:
+    """The connections of a sitting, and its cache. Raises: ConfigError for a missing key."""
     return open_means(opened.roles, max_connections=config.max_connections, cache=config.cache)
 
 
@@ -243,6 +244,25 @@ async def ask_what_lacks(
 # ── a sitting ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def end_of_sitting(
+    stop: Stop, *, is_concluded: bool, is_decided: bool, n_left: int, accepts: bool
+) -> RunEnded | Interrupted:
+    """The fact with which a sitting ends, by connections or by batches.
+
+    `is_concluded`: all that follows the asking is recorded. A run that is decided has nothing left to resume, so that
+    nothing stopped it. `accepts`: it may end with `n_left` samples unanswered (R1.3a).
+    """
+    if is_concluded:
+        if is_decided:
+            stop.settle()
+            return RunEnded()
+        if n_left == 0:
+            return RunEnded()
+        if accepts and stop.reason is None:
+            return RunEnded(accepts_unanswered=True)
+    return Interrupted(reason=stop.reason or "stopped at once")
+
+
 class Sitting:
     """One sitting, from opening a record's journal to closing it. If it ends early, `stop.reason` says why."""
 
@@ -285,17 +305,16 @@ class Sitting:
             if not self._questions.is_decided and not as_it_is:
                 await self._ask_all(journal, pins)
                 self.stop.over_unanswered(len(self._resume.begun), accept=accepts)
-            if not await self._conclude(journal):
-                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
-            elif self._questions.is_decided:
-                journal.append(RunEnded())
-                self.stop.settle()  # nothing is left to resume
-            elif self._resume.n_left == 0:
-                journal.append(RunEnded())
-            elif accepts and self.stop.reason is None:
-                journal.append(RunEnded(accepts_unanswered=True))
-            else:
-                journal.append(Interrupted(reason=self.stop.reason or "stopped at once"))
+            is_concluded = await self._conclude(journal)
+            journal.append(
+                end_of_sitting(
+                    self.stop,
+                    is_concluded=is_concluded,
+                    is_decided=self._questions.is_decided,
+                    n_left=self._resume.n_left,
+                    accepts=accepts,
+                )
+            )
 
     async def _conclude(self, journal: JournalWriter) -> bool:
         """Do the work that follows the asking, if any; return True once it is done."""

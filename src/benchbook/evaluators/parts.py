@@ -1,7 +1,7 @@
 """A run's samples in parts: ranges of them in the order of the plan, each with its facts and its items.
 
 An evaluator derives each part by itself, its rows and its sums, and merges the sums in the order of the parts: the same
-bytes come of it however a run is cut (SPEC C2). A part can be sent to another process (`PartWorkers`).
+bytes come of it however a run is cut (SPEC C2). A part can be sent to another process (`workers.py`).
 """
 
 from __future__ import annotations

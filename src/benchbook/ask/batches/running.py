@@ -24,7 +24,7 @@ from benchbook.ask.limits import Stop
 from benchbook.ask.model_id import PinCheck, parse_model_id
 from benchbook.ask.roles import Roles, check_can_ask
 from benchbook.ask.settings import BatchSettings, SittingSettings
-from benchbook.ask.starting import Asks, Concludes, Opened, Prepared
+from benchbook.ask.starting import Asks, Concludes, Opened, Prepared, end_of_sitting
 from benchbook.ask.unanswered import Who, who_is_asked
 from benchbook.ask.work import Progress, ProgressHandler, Questions, run_async, telling
 from benchbook.errors import Gathering, RecordError, UsageError, VendorError
@@ -305,16 +305,10 @@ class _Work:
         is_decided = self.questions.is_decided
         if not is_decided:
             stop.over_unanswered(held.n_samples - held.n_done, accept=accepts)
-        if not self._conclude(journal):
-            self._append(journal, Interrupted(reason=stop.reason or "stopped at once"))
-        elif is_decided or held.n_done == held.n_samples:
-            self._append(journal, RunEnded())
-            if is_decided:
-                stop.settle()
-        elif accepts and stop.reason is None:
-            self._append(journal, RunEnded(accepts_unanswered=True))
-        else:
-            self._append(journal, Interrupted(reason=stop.reason or "stopped at once"))
+        is_concluded = self._conclude(journal)
+        n_left = held.n_samples - held.n_done
+        end = end_of_sitting(stop, is_concluded=is_concluded, is_decided=is_decided, n_left=n_left, accepts=accepts)
+        self._append(journal, end)
         self.ended = True
 
     def _conclude(self, journal: JournalWriter) -> bool:
