@@ -43,6 +43,16 @@ def rows(page: Any, label: str = "Items") -> Any:
     return page.get_by_role("grid", name=label, exact=True).locator(".vrow:not(.waiting)")
 
 
+def shows_in_order(place: Any, *texts: str) -> None:
+    """The place comes to show the texts, each after the one before it and none of them earlier.
+
+    It is looked at again until it does: parts of a page come when their answers do, and what is there may not show yet.
+    """
+    none = [f"(?:(?!{'|'.join(map(re.escape, texts[n:]))}).)*" for n in range(len(texts))]
+    order = "".join(before + re.escape(text) for before, text in zip(none, texts, strict=True))
+    expect(place).to_contain_text(re.compile(f"^{order}", re.DOTALL), use_inner_text=True)
+
+
 def violations(page: Any) -> Any:
     """What axe finds once the page shows itself. Its package opens its own script without naming an encoding."""
     expect(page.locator("html.arriving")).to_have_count(0)
@@ -219,26 +229,15 @@ def test_a_run_whose_items_name_no_section_has_no_slices(open_page: Open) -> Non
 
 def test_what_kept_a_run_without_answers_stands_before_any_number(open_page: Open) -> None:
     page = open_page("/runs/refused")
-    article = page.get_by_role("article")
-    expect(article).to_contain_text("refuses the key")
-    expect(article).to_contain_text("Score")  # each part of a page comes when its answer does
-    said = article.inner_text()
-    assert said.index("no such key <img src=x") < said.index("--model-api-key-env") < said.index("Score")
+    shows_in_order(page.get_by_role("article"), "no such key <img src=x", "--model-api-key-env", "Score")
     page = open_page("/judges?run=judge-refused")
-    main = page.get_by_role("main")
-    expect(main).to_contain_text("resuming the run asks for it again")
-    expect(main).to_contain_text("0 valid")
-    said = main.inner_text()
-    assert said.index("no such key") < said.index("0 valid")
+    shows_in_order(page.get_by_role("main"), "no such key", "0 valid")
+    expect(page.get_by_role("main")).to_contain_text("resuming the run asks for it again")
 
 
 def test_a_run_that_was_stopped_is_told_before_a_comparison_with_it(open_page: Open) -> None:
     page = open_page("/compare?run=judged&run=refused")
-    main = page.get_by_role("main")
-    expect(main).to_contain_text("Run refused is not complete: it is interrupted.")
-    expect(main).to_contain_text("compared")
-    said = main.inner_text()
-    assert said.index("is not complete") < said.index("compared")
+    shows_in_order(page.get_by_role("main"), "Run refused is not complete: it is interrupted.", "compared")
 
 
 def test_evidence_stands_in_the_judged_text(open_page: Open) -> None:
