@@ -98,20 +98,35 @@ def read_blocks(
             yield line
 
 
-def _are_objects(data: bytes, n_lines: int) -> bool:
+def _line_ends(data: bytes) -> np.ndarray:
+    """The place after each line."""
+    import numpy as np
+
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+
+
+def _are_objects(data: bytes, ends: np.ndarray) -> bool:
     """True if no JSON value goes over several of these lines, where as many values as lines can be decoded of them.
 
     Within a value a brace that closes is never followed by one that opens, nor has a text in it a line's end.
     """
-    return data.startswith(b"{") and data.endswith(b"}\n") and data.count(b"}\n{") == n_lines - 1
+    import numpy as np
+
+    found = np.frombuffer(data, np.uint8)
+    if ends[0] < 2 or found[0] != ord("{"):
+        return False
+    return bool((found[ends - 2] == ord("}")).all() and (found[ends[:-1]] == ord("{")).all())
 
 
 class _WholeSegment:
     """The lines of a segment whose chain holds."""
 
-    def __init__(self, segment: int, data: bytes, raws: list[bytes], facts: list[Fact], hashes: list[str]) -> None:
+    def __init__(
+        self, segment: int, data: bytes, ends: np.ndarray, raws: list[bytes], facts: list[Fact], hashes: list[str]
+    ) -> None:
         self._segment = segment
         self._data = data
+        self._ends = ends
         self._raws = raws
         self._facts = facts
         self._hashes = hashes
@@ -126,7 +141,8 @@ class _WholeSegment:
             data = data[:end]
         raws = data.split(b"\n")
         raws.pop()
-        if not _are_objects(data, len(raws)):
+        ends = _line_ends(data)
+        if not _are_objects(data, ends):
             return None
         if last is None:
             refuse_later(path.parents[1], raws[0])
@@ -141,12 +157,10 @@ class _WholeSegment:
         is_chain = prevs[:1] == [before] and prevs[1:] == hashes[:-1]
         if not is_chain or list(map(_seq_of, facts)) != list(range(seq, seq + len(raws))):
             return None
-        return cls(segment_number(path), data, raws, facts, hashes)
+        return cls(segment_number(path), data, ends, raws, facts, hashes)
 
     def pieces(self) -> Iterator[JournalLine | CallLines]:
-        import numpy as np
-
-        ends = np.flatnonzero(np.frombuffer(self._data, np.uint8) == ord("\n")) + 1
+        ends = self._ends
         starts = [0, *ends[:-1].tolist()]
         place = 0
         for is_calls, run in groupby(map(_CALLS.__contains__, map(type, self._facts))):
