@@ -45,7 +45,7 @@ from benchbook.exchange.tools import seen_at, tool_named
 from benchbook.labels.pairs.ranking import rank_by_pairs
 from benchbook.labels.position import position_trials, read_pair_verdicts
 from benchbook.record.folder import Record
-from benchbook.record.state import read_state
+from benchbook.record.joined_state import read_state
 from benchbook.training.logs import find_training_logs, read_training_metrics
 from exchange.bad_logs import LOGS, audit_file
 from running import benchbook_here

@@ -23,12 +23,12 @@ from benchbook.evaluators.verify import verify
 from benchbook.exchange.importing import Wanted, import_log, import_shard
 from benchbook.record.facts import Reply, RunStarted
 from benchbook.record.folder import Record, ShardRecord, create_record
+from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
 from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
 from benchbook.record.reading import read_chain
 from benchbook.record.sets import newest_set
 from benchbook.record.shards import shard_named
-from benchbook.record.state import read_state
 from judging import make_set, sound_reply
 from own_scorers import near
 from running import benchbook_here

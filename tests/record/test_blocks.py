@@ -17,10 +17,11 @@ from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError
 from benchbook.record.blocks import CallLines, read_blocks
 from benchbook.record.checking import FactsCheck
-from benchbook.record.fact_index import FactIndex
+from benchbook.record.facts import RunStarted
+from benchbook.record.joined_state import read_state
 from benchbook.record.packing import zstd
 from benchbook.record.reading import JournalLine, read_journal
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.state import JournalState, WriterState
 
 N_ITEMS, REPEATS = 5, 2
 
@@ -101,11 +102,12 @@ def _write(journal: Path, lines: list[tuple[dict[str, Any], str, str]], cuts: se
 
 
 def _line_by_line(journal: Path) -> tuple[JournalState, FactsCheck]:
-    state, check = None, FactsCheck(journal)
+    state: WriterState | None = None
+    check = FactsCheck(journal)
     for line in read_journal(journal):
         if state is None:
-            assert line.fact.__class__.__name__ == "RunStarted"
-            state = JournalState(journal, line.fact, FactIndex(journal), config=line.fact.config)
+            assert isinstance(line.fact, RunStarted)
+            state = WriterState.begin(journal, line.fact)
         state.add(line)
         check.look_at(line)
     assert state is not None

@@ -39,6 +39,7 @@ from benchbook.evalsets.lines import (
 from benchbook.evalsets.set_contents import SetContents
 from benchbook.evalsets.table_columns import is_missing
 from benchbook.evalsets.tables import TABLE_ENDINGS, WORKBOOK_ENDINGS, TableForm, read_table, table_form
+from benchbook.spilled import SpilledNumbers
 
 # Tables often number their rows and answers; in other fields a number is as wrong as it is in JSON.
 _NUMBERED = (*ALIASES["id"], "group")
@@ -149,16 +150,17 @@ class LinesHeld(NamedTuple):
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
-    It holds one offset per item and not the items: eight bytes each, whatever their length (for a table, as many again
-    for the line numbers; its items are in a `Spool`). `sha256` is the hash of the file's bytes; `grouped`: some item
-    names a group; `has_messages`: some item is a conversation; `contents`: its contents, if it was checked.
+    It holds one offset per item and not the items: eight bytes each, whatever their length, on disk from a million on
+    (for a table, as many again for the line numbers; its items are in a `Spool`). `sha256` is the hash of the file's
+    bytes; `grouped`: some item names a group; `has_messages`: some item is a conversation; `contents`: its contents, if
+    it was checked.
     """
 
     def __init__(
         self,
         path: Path,
         sha256: str,
-        offsets: array[int],
+        offsets: array[int] | SpilledNumbers,
         *,
         form: TableForm = "jsonl",
         grouped: bool,

@@ -40,6 +40,7 @@ from benchbook.evalsets.lines import (
 )
 from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
+from benchbook.spilled import SpilledNumbers
 from benchbook.text import did_you_mean
 from benchbook.writing import written_new
 
@@ -161,7 +162,8 @@ class _Gathered:
         self._path = path
         self._needs_expected_answer = needs_expected_answer
         self._is_recorded = is_recorded
-        self._offsets = array("Q")
+        self._n_items = 0
+        self._offsets = SpilledNumbers()
         self._tally = SetTally(texts=not is_recorded)
         self._grouped = self._has_messages = False
         self._plain = True
@@ -270,7 +272,8 @@ class _Gathered:
         return row
 
     def _note(self, item: Item, place: int) -> None:
-        self.ids.note(item.id, len(self._offsets))
+        self.ids.note(item.id, self._n_items)
+        self._n_items += 1
         self._offsets.append(place)
         self._grouped = self._grouped or item.group is not None
         self._has_messages = self._has_messages or item.messages is not None

@@ -9,12 +9,16 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from benchbook.evalsets.items import ALIASES, FIELD_NAMES, FIELD_OF, field_meant
+from benchbook.spilled import SpilledNumbers
 from benchbook.text import quoted, shorten
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Punctuation that makes no difference. Operators, signs and brackets are not among it: 5 - 3 is not 5 + 3. A `!` or
 # `'` is kept after a digit, where it is a factorial or a foot.
@@ -87,38 +91,73 @@ class RepeatedTexts:
 
     def __init__(self) -> None:
         self._hashes = array("q")
-        self._lines = array("I")
+        self._lines = array("Q")
+        self._earlier = SpilledNumbers(), SpilledNumbers()  # hashes, and the line of each
         self._first: dict[bytes, int] = {}  # by digest: a set in which every text comes twice may have long ones
 
     def note(self, text: str, line: int) -> None:
         """First pass: note a text."""
         self._hashes.append(hash(text))
         self._lines.append(line)
+        if len(self._hashes) == _NOTED_AT_ONCE:
+            self._put_by()
+
+    def _put_by(self) -> None:
+        for numbers, noted in zip(self._earlier, (self._hashes, self._lines), strict=True):
+            numbers.extend(noted)
+        self._hashes, self._lines = array("q"), array("Q")
 
     def suspects(self) -> Iterator[int]:
-        """The lines to look at again; the notes are dropped."""
+        """The lines to look at again, in their order; the notes are dropped."""
         import numpy as np
 
-        hashes = np.array(self._hashes, dtype=np.int64)
-        lines = np.array(self._lines, dtype=np.uint32)
-        self._hashes, self._lines = array("q"), array("I")
-        order = np.argsort(hashes, kind="stable")
-        twice = hashes[order][1:] == hashes[order][:-1]
-        again = np.zeros(len(hashes), dtype=bool)
-        again[order[1:]] |= twice
-        again[order[:-1]] |= twice
-        return iter(lines[again].tolist())
+        found = [lines[_are_again(hashes)] for hashes, lines in self._by_hash()]
+        self._earlier = SpilledNumbers(), SpilledNumbers()
+        return iter(np.sort(np.concatenate(found)).tolist() if found else [])
 
     def n_again(self) -> int:
         """The number of texts that repeat an earlier one, by the hashes alone."""
         import numpy as np
 
-        return len(self._hashes) - len(np.unique(np.array(self._hashes, dtype=np.int64)))
+        return sum(len(hashes) - len(np.unique(hashes)) for hashes, _ in self._by_hash())
+
+    def _by_hash(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """All notes, some at a time: those with equal hashes come together. Hashes, and the line of each."""
+        import numpy as np
+
+        self._put_by()
+        all_hashes, all_lines = self._earlier
+        n_parts = len(all_hashes) // _NOTED_AT_ONCE + 1
+        for part in range(n_parts):
+            hashes, lines = [], []
+            for start in range(0, len(all_hashes), _NOTED_AT_ONCE):
+                end = start + _NOTED_AT_ONCE
+                some = np.frombuffer(all_hashes.some(start, end), np.uint64)
+                are_of_part = some % np.uint64(n_parts) == part
+                hashes.append(some[are_of_part])
+                lines.append(np.frombuffer(all_lines.some(start, end), np.uint64)[are_of_part])
+            if hashes:
+                yield np.concatenate(hashes), np.concatenate(lines)
 
     def earlier(self, text: str, line: int) -> int | None:
         """Second pass, over the suspects in order: the first line with this very text; None if it is this one."""
         first = self._first.setdefault(_digest(text), line)
         return None if first == line else first
+
+
+_NOTED_AT_ONCE = 1 << 20
+
+
+def _are_again(hashes: np.ndarray) -> np.ndarray:
+    """Of each hash, whether it came twice."""
+    import numpy as np
+
+    order = np.argsort(hashes, kind="stable")
+    twice = hashes[order][1:] == hashes[order][:-1]
+    again = np.zeros(len(hashes), dtype=bool)
+    again[order[1:]] |= twice
+    again[order[:-1]] |= twice
+    return again
 
 
 def _digest(text: str) -> bytes:

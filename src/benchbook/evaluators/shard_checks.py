@@ -15,11 +15,11 @@ from benchbook.record.checking import FactsCheck
 from benchbook.record.derived_files import Discrepancy, inside
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import ShardRecord
-from benchbook.record.joined_state import ShardState
 from benchbook.record.reading import SHARDS, JournalLine
 from benchbook.record.sets import RecordSet, ShardEnd
-from benchbook.record.shard_ends import ShardReader
+from benchbook.record.shard_ends import ShardReader, ShardState
 from benchbook.record.shards import other_than
+from benchbook.spilled import SpilledNumbers
 
 _MENDING = "the same command goes on with the shard, and mends it"
 _BYTES_A_SAMPLE, _PACKED = 1_500, 8  # as most are, of a judged sample, and in a sealed segment
@@ -78,8 +78,11 @@ class _ReadShards:
 
 def read_shards(asked: Sequence[ShardToRead]) -> Iterator[ShardReport]:
     """Read shards, each by itself, on all cores where they are large. Raises: LaterRecordError, ConfigError."""
-    n_workers = worker_count(sum(map(_size_of, asked)) // _BYTES_A_SAMPLE)
-    return done_in_order(_ReadShards(), asked, min(n_workers, len(asked)), read_shard)
+    n_workers, numbers = worker_count(sum(map(_size_of, asked)) // _BYTES_A_SAMPLE), SpilledNumbers()
+    for report in done_in_order(_ReadShards(), asked, min(n_workers, len(asked)), read_shard):
+        if report.adds is not None:
+            report.adds.state.put_by(numbers)
+        yield report
 
 
 def _size_of(asked: ShardToRead) -> int:

@@ -30,10 +30,11 @@ from benchbook.record.derived_files import Discrepancy, hashes_of, inside, sha25
 from benchbook.record.facts import FIRST_PREV
 from benchbook.record.first_difference import first_difference, what_was_done
 from benchbook.record.folder import Record, is_at_work, is_left_behind, misnamed
+from benchbook.record.joined_state import read_state
 from benchbook.record.reading import SHARDS, refuse_what_is_no_file
 from benchbook.record.sets import SETS
 from benchbook.record.standing import run_state
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.state import JournalState
 from benchbook.record.tables import read_rows, written_alike
 
 

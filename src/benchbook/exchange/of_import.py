@@ -12,7 +12,7 @@ from benchbook.exchange.log import LogFailure, LogSample, LogScore
 from benchbook.record.facts import Failure, Reply
 from benchbook.record.folder import Record
 from benchbook.record.imported_scores import ImportedOutcome, ImportedScore
-from benchbook.record.state import read_state
+from benchbook.record.joined_state import read_state
 from benchbook.text import all_storable, storable
 
 _KINDS = {"timeout": "timeout", "cancelled": "cancelled"}  # of a failed call; any other is an error

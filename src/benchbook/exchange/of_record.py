@@ -34,7 +34,7 @@ from benchbook.exchange.record_claims import ColumnOfScores, RecordClaims
 from benchbook.record.derived_files import check_derived
 from benchbook.record.facts import Failure, RunStarted
 from benchbook.record.folder import Record
-from benchbook.record.state import read_state
+from benchbook.record.joined_state import read_state
 from benchbook.record.tables import read_frames
 from benchbook.specs.folders import as_text
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import overload
 
 from benchbook.errors import RecordDamagedError, RecordError
-from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.reading import JournalLine, read_journal
-from benchbook.record.state import JournalState
+from benchbook.record.state import JournalState, WriterState
 
 
 class GrowingJournal:
@@ -20,7 +19,7 @@ class GrowingJournal:
         self._journal = journal
         self._look_at = look_at
         self._last: JournalLine | None = None
-        self._state: JournalState | None = None
+        self._state: WriterState | None = None
         self._attempted = bytearray()  # a bit a sample
         self.n_attempted = 0  # samples that have a reply or a failure
 
@@ -57,7 +56,7 @@ class GrowingJournal:
     def _begin(self, line: JournalLine) -> None:
         if not isinstance(line.fact, RunStarted):
             raise RecordError("the journal does not begin with run_started")
-        self._state = JournalState(self._journal, line.fact, FactIndex(self._journal), config=line.fact.config)
+        self._state = WriterState.begin(self._journal, line.fact)
         self._attempted = bytearray((self._state.n_samples + 7) // 8)
 
     def _note_sample(self, line: JournalLine) -> None:

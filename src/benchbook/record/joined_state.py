@@ -1,43 +1,61 @@
-"""The state of a joined record, put together of what was read of its shards: no journal is read a second time."""
+"""The state of a record: of one writer's journal, or of the journals of its shards, put together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from benchbook.record.fact_index import FactIndex
+from benchbook.errors import RecordDamagedError
 from benchbook.record.facts import RunEnded
 from benchbook.record.joined import JoinedJournals
-from benchbook.record.state import JournalState
+from benchbook.record.joined_index import JoinedFacts, JoinedOutcomes
+from benchbook.record.reading import SHARDS
+from benchbook.record.shard_ends import ShardReader, ShardState
+from benchbook.record.state import JournalState, LineLooker, read_writer_state
+from benchbook.spilled import SpilledNumbers
 
 
-@dataclass(frozen=True, slots=True)
-class ShardState:
-    """The part of one shard in its run, up to where it was joined. It can be sent from another process."""
+def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
+    """Read a record's journal once, or those of its shards, each chain checked. `looker` is shown each line of one
+    writer's.
 
-    state: JournalState
-    n_about: int  # facts about samples
-    last_at: str
+    Raises: RecordDamagedError; RecordError if it does not begin with run_started; as `JoinedJournals`.
+    """
+    if journal.name != SHARDS:
+        return read_writer_state(journal, looker)
+    numbers, shards = SpilledNumbers(), []
+    for end in JoinedJournals(journal).set.shards:
+        reader = ShardReader(journal / str(end.shard) / "journal", end.shard, for_root=False).read(end)
+        if not reader.is_at(end):
+            raise RecordDamagedError(reader.journal, None, "does not have the facts that were joined")
+        adds = reader.adds()
+        adds.state.put_by(numbers)
+        shards.append(adds)
+    return state_of_joined(journal, shards)
 
 
 def state_of_joined(journal: Path, shards: Sequence[ShardState]) -> JournalState:
-    """The state that `read_state` gives of a joined record, of its shards in the order of the newest set.
+    """The state of a joined record, of its shards in the order of the newest set: no journal is read a second time.
 
     Raises: as `JoinedJournals`.
     """
     joined = JoinedJournals(journal)
     started = msgspec.structs.replace(shards[0].state.started, shard=None)
-    whole = JournalState(journal, started, FactIndex(journal, 1), config=started.config, joined=joined)
-    n_before = 0
-    for shard, (n_segments, _) in zip(shards, joined.set.places, strict=True):
-        whole.take(shard.state, n_before)
-        n_before += n_segments
+    firsts, states = [end.first for end in joined.set.shards], [shard.state for shard in shards]
+    facts = JoinedFacts(firsts, [one.index for one in states])
+    outcomes = JoinedOutcomes(firsts, [one.outcomes for one in states])
+    whole = JournalState(
+        journal=journal, started=started, index=facts, outcomes=outcomes, config=started.config, joined=joined
+    )
+    for one in states:
+        whole.candidate_reported.take(one.candidate_reported)
+        for judge, reported in one.judges_reported.items():
+            whole.judges_reported[judge].take(reported)
     whole.n_facts = 2 + sum(shard.n_about for shard in shards)  # and the first and the last
-    whole.n_segments, whole.last_sha256 = n_before, joined.set.root
-    ended = [shard.state.ended for shard in shards if shard.state.ended is not None]
+    whole.n_segments, whole.last_sha256 = sum(one.n_segments for one in states), joined.set.root
+    ended = [one.ended for one in states if one.ended is not None]
     end = joined.end_of_run(ended, max(shard.last_at for shard in shards))
     if isinstance(end, RunEnded):
         whole.ended = end

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchbook.record.joined_state import read_state
 from benchbook.record.reading import SHARDS, place_in, read_journal
-from benchbook.record.state import read_state
 
 
 def segment_name(journal: Path, segment: int) -> str:
@@ -18,8 +18,8 @@ def segment_name(journal: Path, segment: int) -> str:
 def place_of_fact(journal: Path, seq: int) -> tuple[str, int | None]:
     """The segment and line of a fact, as a discrepancy names them."""
     if journal.name == SHARDS:
-        segment, number = read_state(journal).index.place_of(seq)
-        return segment_name(journal, segment), number
+        found, segment, number = read_state(journal).index.place_of(seq)
+        return place_in(found, segment).relative_to(journal.parent).as_posix(), number
     for line in read_journal(journal):
         if line.fact.seq == seq:
             return segment_name(journal, line.segment), line.number

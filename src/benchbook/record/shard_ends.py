@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.blocks import CallLines, read_blocks, up_to
-from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import Failure, Reply, RunStarted, Shard
-from benchbook.record.joined_state import ShardState
 from benchbook.record.merkle import HASH_BYTES, leaf_hash, root_of
 from benchbook.record.reading import JournalLine, place_in
 from benchbook.record.sets import ShardEnd
-from benchbook.record.state import JournalState, LineLooker, samples_of
+from benchbook.record.state import LineLooker, WriterState, samples_of
 
 _MOST_FACTS = 1 << 62
+_AT_ONCE = 1 << 16  # places that are numbers of Python's
 _ORDER_BITS = 32  # of a line's number among those about samples, below its sample's
 
 
@@ -54,7 +55,11 @@ class SampleLines:
 
     def by_sample(self, first: int, end: int) -> Iterator[tuple[int, list[bytes]]]:
         """`(sample, the hashes of its lines)` for every sample of a range, also for those without a line."""
-        places = iter(sorted(self._places))
+        import numpy as np
+
+        in_order = np.sort(np.frombuffer(self._places, np.uint64))
+        some = (in_order[at : at + _AT_ONCE].tolist() for at in range(0, len(in_order), _AT_ONCE))
+        places = chain.from_iterable(some)
         place = next(places, None)
         for sample in range(first, end):
             lines: list[bytes] = []
@@ -65,18 +70,28 @@ class SampleLines:
             yield sample, lines
 
 
+@dataclass(frozen=True, slots=True)
+class ShardState:
+    """The part of one shard in its run, up to where it was joined. It can be sent from another process."""
+
+    state: WriterState
+    n_about: int  # facts about samples
+    last_at: str
+
+
 class ShardReader:
     """One shard's journal, read line by line: what it begins with, its end, and whether all of it was asked.
 
-    Raises, while it reads: RecordDamagedError, also for a sample of another shard; RecordError where it is no shard's.
+    `for_root`: the hashes of its samples' lines are kept. Raises, while it reads: RecordDamagedError, also for a sample
+    of another shard; RecordError where it is no shard's.
     """
 
-    def __init__(self, journal: Path, number: int) -> None:
+    def __init__(self, journal: Path, number: int, *, for_root: bool = True) -> None:
         self.journal = journal
         self.number = number
-        self.lines = SampleLines()
+        self.lines = SampleLines() if for_root else None
         self.goes_on = False  # there are facts after the one where it was joined
-        self._state: JournalState | None = None
+        self._state: WriterState | None = None
         self._last: JournalLine | None = None
         self._last_at = ""
         self._n_sample_facts = self._n_about = 0
@@ -110,7 +125,8 @@ class ShardReader:
             for line in block.lines():
                 self._add(line)
         self.state.add_calls(block)
-        self.lines.add_calls(block)
+        if self.lines is not None:
+            self.lines.add_calls(block)
         self._n_sample_facts += len(samples)
         self._n_about += len(samples)
         self._note_last(block.line(len(samples) - 1))
@@ -120,7 +136,7 @@ class ShardReader:
         if self._state is None:
             if not isinstance(fact, RunStarted) or fact.shard is None:
                 raise RecordError(f"{self.journal.parent}: its journal does not begin as a shard's")
-            self._state = JournalState(self.journal, fact, FactIndex(self.journal), config=fact.config)
+            self._state = WriterState.begin(self.journal, fact)
         shard, is_about = self.shard, False
         for sample in samples_of(line):
             is_about = True
@@ -128,7 +144,8 @@ class ShardReader:
                 what = f"sample {sample} is none of this shard's, which are {shard.first} to {shard.end - 1}"
                 raise RecordDamagedError(place_in(self.journal, line.segment), line.number, what)
         self.state.add(line)
-        self.lines.add(line)
+        if self.lines is not None:
+            self.lines.add(line)
         self._n_sample_facts += isinstance(fact, Reply | Failure)
         self._n_about += is_about
         self._note_last(line)
@@ -137,7 +154,7 @@ class ShardReader:
         self._last, self._last_at = line, max(self._last_at, line.fact.at)
 
     @property
-    def state(self) -> JournalState:
+    def state(self) -> WriterState:
         """The state of the shard's own journal."""
         assert self._state is not None  # noqa: S101 - it was read
         return self._state
@@ -154,6 +171,7 @@ class ShardReader:
 
     def leaves(self) -> Iterator[bytes]:
         """The leaf of each of its samples, in plan order."""
+        assert self.lines is not None  # noqa: S101 - it was read for its root
         return (sample_leaf(*one) for one in self.lines.by_sample(self.shard.first, self.shard.end))
 
     def end(self) -> ShardEnd:
@@ -168,6 +186,11 @@ class ShardReader:
             sha256=self._last.sha256,
             samples_sha256=root_of(self.leaves()).hex(),
         )
+
+    def is_at(self, end: ShardEnd) -> bool:
+        """True if it was read to this very fact."""
+        last = self._last
+        return last is not None and (last.fact.seq + 1, last.sha256) == (end.n_facts, end.sha256)
 
     @property
     def place(self) -> tuple[int, int]:

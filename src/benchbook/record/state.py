@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from benchbook.errors import RecordDamagedError, RecordError
 from benchbook.record.batches import PriceFactors
 from benchbook.record.blocks import CallLines, read_blocks
-from benchbook.record.fact_index import FactIndex, OutcomeIndex
+from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import (
     FIRST_PREV,
     BatchPrepared,
@@ -26,7 +26,10 @@ from benchbook.record.facts import (
     RunStarted,
 )
 from benchbook.record.joined import JoinedJournals
-from benchbook.record.reading import SHARDS, JournalLine, place_in
+from benchbook.record.joined_index import JoinedFacts, JoinedOutcomes
+from benchbook.record.outcome_index import OutcomeIndex
+from benchbook.record.reading import JournalLine, place_in
+from benchbook.spilled import SpilledNumbers
 
 _MAX_KINDS = 50
 
@@ -67,15 +70,15 @@ class Reported:
         return min(self.counts, key=lambda key: (-self.counts[key], str(key))) if self.counts else (None, None)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class JournalState:
     """The content of a journal, except for the samples themselves."""
 
     journal: Path
     started: RunStarted
-    index: FactIndex
+    index: FactIndex | JoinedFacts
     candidate_reported: Reported = field(default_factory=Reported)
-    outcomes: OutcomeIndex = field(init=False)  # a scorer's, or an imported log's; empty under every other evaluator
+    outcomes: OutcomeIndex | JoinedOutcomes  # a scorer's, or an imported log's; empty under every other evaluator
     judges_reported: dict[int, Reported] = field(default_factory=lambda: defaultdict(Reported))  # by their numbers
     price_factors: PriceFactors = field(default_factory=PriceFactors)  # of replies that came in batches
     ended: RunEnded | None = None
@@ -88,9 +91,6 @@ class JournalState:
     last_sha256: str = FIRST_PREV
     joined: JoinedJournals | None = None  # the shards that all of it is from
 
-    def __post_init__(self) -> None:
-        self.outcomes = OutcomeIndex(self.journal)
-
     @property
     def n_samples(self) -> int:
         return self.started.n_items * self.started.repeats
@@ -99,18 +99,34 @@ class JournalState:
         """True unless it is a sample of a shard that was not joined."""
         return self.joined is None or self.joined.set.shard_with(sample) is not None
 
-    def take(self, shard: JournalState, n_before: int) -> None:
-        """Take what one shard of this run has, whose segments come after so many others: its places are here then."""
-        self.index.take(shard.index, n_before)
-        self.outcomes.take(shard.outcomes, n_before)
-        self.candidate_reported.take(shard.candidate_reported)
-        for judge, reported in shard.judges_reported.items():
-            self.judges_reported[judge].take(reported)
-
     @property
     def state(self) -> str:
         """`complete`, `interrupted` (on purpose), or `open` (still going on, or killed)."""
         return "complete" if self.ended else "interrupted" if self.interrupted else "open"
+
+
+@dataclass(slots=True, kw_only=True)
+class WriterState(JournalState):
+    """The state of one writer's journal, which comes of its lines."""
+
+    index: FactIndex
+    outcomes: OutcomeIndex
+
+    @classmethod
+    def begin(cls, journal: Path, started: RunStarted) -> WriterState:
+        """The state before the first line, which says how the run was started."""
+        return cls(
+            journal=journal,
+            started=started,
+            index=FactIndex(journal),
+            outcomes=OutcomeIndex(journal),
+            config=started.config,
+        )
+
+    def put_by(self, into: SpilledNumbers) -> None:
+        """Move the places of facts about samples there, until somebody asks for them."""
+        self.index.places.put_by(into)
+        self.outcomes.places.put_by(into)
 
     def add(self, line: JournalLine) -> None:
         for sample in samples_of(line):
@@ -199,21 +215,17 @@ class LineLooker(Protocol):
     def look_at_calls(self, block: CallLines) -> None: ...
 
 
-def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
-    """Read a journal once, its chain checked. `looker` is shown each line.
+def read_writer_state(journal: Path, looker: LineLooker | None = None) -> WriterState:
+    """Read one writer's journal once, its chain checked. `looker` is shown each line.
 
     Raises: RecordDamagedError; RecordError if it does not begin with run_started.
     """
-    state: JournalState | None = None
-    shards = JoinedJournals(journal) if journal.name == SHARDS else None
-    alone = read_blocks(journal) if looker is None else read_blocks(journal, looker.look_at_segment)
-    for found in alone if shards is None else shards.blocks():
+    state: WriterState | None = None
+    for found in read_blocks(journal) if looker is None else read_blocks(journal, looker.look_at_segment):
         if state is None:
             if not isinstance(found, JournalLine) or not isinstance(found.fact, RunStarted):
                 break
-            index = FactIndex(journal, None if shards is None else 1)  # after the first fact
-            state = JournalState(journal, found.fact, index, config=found.fact.config)
-            state.joined = shards
+            state = WriterState.begin(journal, found.fact)
         if isinstance(found, CallLines):
             state.add_calls(found)
             if looker is not None:

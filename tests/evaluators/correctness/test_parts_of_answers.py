@@ -26,9 +26,9 @@ from benchbook.evaluators.registry import start_run
 from benchbook.evaluators.settings import RunConfig
 from benchbook.record.facts import Failure, Reply, RunEnded, SampleFact
 from benchbook.record.folder import Record
+from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
-from benchbook.record.state import read_state
 from scored import ITEMS, scored, write_lines
 from scripted_server import always_good, running
 from support import examples

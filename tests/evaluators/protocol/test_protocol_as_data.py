@@ -20,7 +20,7 @@ from benchbook.evaluators.protocol.requests import RenderedPrompt, prompt_values
 from benchbook.evaluators.protocol.spec import MethodPrompt, protocol_v1, reply_schema
 from benchbook.evaluators.protocol.validity import parse_line
 from benchbook.record.folder import Record
-from benchbook.record.state import read_state
+from benchbook.record.joined_state import read_state
 from benchbook.specs import load_spec
 from benchbook.specs.folders import FilesBeside
 from golden.views import FOLDERS, PROTOCOL

@@ -25,9 +25,9 @@ from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.rubric.tables import DERIVED_FILES
 from benchbook.record.facts import Failure, Reply, RunEnded, RunStarted, SampleFact
 from benchbook.record.folder import Record
+from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
 from benchbook.record.reading import read_journal
-from benchbook.record.state import read_state
 from running import run
 from scripted_server import always_good, running
 from support import examples

@@ -19,7 +19,7 @@ from benchbook.evaluators.rubric.evaluator import EVALUATOR
 from benchbook.evaluators.rubric.tables import DERIVED_FILES
 from benchbook.evaluators.workers import SETTING, derived_parts, worker_count
 from benchbook.record.folder import Record
-from benchbook.record.state import read_state
+from benchbook.record.joined_state import read_state
 from part_jobs import Doing, parts_without_facts
 from running import run
 from scripted_server import OK_JUDGE, always_good, running

@@ -13,7 +13,6 @@ from pathlib import Path
 from benchbook.ask.work import Resume
 from benchbook.canonical import decode_json
 from benchbook.record.batches import BatchLedger, samples_in
-from benchbook.record.fact_index import SegmentCache
 from benchbook.record.facts import (
     BatchCollected,
     BatchPrepared,
@@ -28,6 +27,7 @@ from benchbook.record.facts import (
     fact_decoder,
 )
 from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal
+from benchbook.record.sample_places import SegmentCache
 
 _OFFSET_BITS = MAX_SEGMENT_BYTES.bit_length() - 1
 _PLACE_BITS = 36  # a segment's number and an offset in it, as `FactIndex` has them

@@ -20,7 +20,8 @@ from benchbook.evaluators.gates import Decision, RunVerdict
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, told_by_journal, write_manifest
 from benchbook.record.folder import Record
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.joined_state import read_state
+from benchbook.record.state import JournalState
 from benchbook.record.tables import table_schema, write_table_parts
 from benchbook.training.logs import training_files, write_training
 from benchbook.writing import write_file

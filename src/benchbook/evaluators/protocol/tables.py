@@ -44,7 +44,8 @@ from benchbook.evaluators.protocol.validity import Evaluation, is_calendar_date,
 from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, write_manifest
 from benchbook.record.facts import NOT_ASKED, Failure, Reply, RunStarted
 from benchbook.record.folder import Record
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.joined_state import read_state
+from benchbook.record.state import JournalState
 from benchbook.record.tables import write_table
 from benchbook.writing import write_file
 

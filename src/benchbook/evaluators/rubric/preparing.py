@@ -61,8 +61,9 @@ from benchbook.evaluators.settings import RunConfig
 from benchbook.record.derived_files import check_whole
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Inputs, Record, record_named, seen
+from benchbook.record.joined_state import read_state
 from benchbook.record.reading import MAX_SAMPLES
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.state import JournalState
 from benchbook.text import storable
 
 

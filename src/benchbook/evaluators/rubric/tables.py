@@ -50,7 +50,8 @@ from benchbook.evaluators.workers import derived_parts, worker_count
 from benchbook.record.derived_files import hashes_of, pretty_json, tables_put_last, write_manifest
 from benchbook.record.facts import RunStarted
 from benchbook.record.folder import Record
-from benchbook.record.state import JournalState, read_state
+from benchbook.record.joined_state import read_state
+from benchbook.record.state import JournalState
 from benchbook.record.tables import TablePart, table_schema, write_table_parts
 from benchbook.writing import write_file
 

@@ -23,8 +23,8 @@ from benchbook.evaluators.scorers.outcome import outcome_of, raised_outcome
 from benchbook.evaluators.scorers.scorer import ScoredItem, Scorer, ScorerSpec
 from benchbook.record.facts import Outcome, Outcomes
 from benchbook.record.folder import Record
+from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
-from benchbook.record.state import read_state
 
 # The most outcomes in a fact, their most characters, and the longest time that it covers: a kill loses no more of the
 # scorer's work than that.

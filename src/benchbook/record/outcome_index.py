@@ -1,0 +1,65 @@
+"""Where a scorer's outcomes of samples stand in one journal, or an imported log's."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from pathlib import Path
+
+from benchbook.canonical import decode_json
+from benchbook.record.facts import LogOutcomes, Outcome, Outcomes, fact_decoder
+from benchbook.record.imported_scores import ImportedOutcome
+from benchbook.record.reading import MAX_SEGMENT_BYTES, OFFSET_BITS, JournalLine
+from benchbook.record.sample_places import IN_JOURNAL_BITS, SamplePlaces, SegmentCache
+
+_READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in plan order
+
+
+class OutcomeIndex:
+    """The place of a scorer's outcome of each sample, or of an imported log's: eight bytes per outcome."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self.places = SamplePlaces()
+        self._cache: SegmentCache | None = None
+        self._read: OrderedDict[int, dict[int, Outcome | ImportedOutcome]] = OrderedDict()  # by the place of their fact
+        self.are_truths = True  # every score is true or false
+        self.pythons: set[str] = set()  # versions that the scorer ran under
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def add(self, line: JournalLine, fact: Outcomes | LogOutcomes) -> None:
+        place = line.segment << OFFSET_BITS | line.offset
+        self.places.add(array("Q", [one.sample << IN_JOURNAL_BITS | place for one in fact.outcomes]))
+        if isinstance(fact, Outcomes):
+            self.pythons.add(fact.python)
+            self.are_truths = self.are_truths and all(isinstance(one.score, bool | None) for one in fact.outcomes)
+        self._cache = None
+
+    def __contains__(self, sample: int) -> bool:
+        return self._place_of(sample) is not None
+
+    def of(self, sample: int) -> Outcome | ImportedOutcome | None:
+        """The outcome of a sample; the first, if there are several. Asked in plan order, each fact is read once."""
+        place = self._place_of(sample)
+        return None if place is None else self._outcomes_at(place)[sample]
+
+    def _place_of(self, sample: int) -> int | None:
+        places, start = self.places.in_order(), self.places.start_of(sample)
+        if start == len(places) or places[start] >> IN_JOURNAL_BITS != sample:
+            return None
+        return places[start] & ((1 << IN_JOURNAL_BITS) - 1)
+
+    def _outcomes_at(self, place: int) -> dict[int, Outcome | ImportedOutcome]:
+        known = self._read.get(place)
+        if known is not None:
+            return known
+        if self._cache is None:
+            self._cache = SegmentCache(self._journal)
+        line = self._cache.line(place >> OFFSET_BITS, place & (MAX_SEGMENT_BYTES - 1))
+        fact = decode_json(line, fact_decoder)
+        known = self._read[place] = {one.sample: one for one in reversed(fact.outcomes)}
+        if len(self._read) > _READ_FACTS:
+            self._read.popitem(last=False)
+        return known
