@@ -48,6 +48,19 @@ def test_facts_come_back_in_order_and_chained(journal: Path) -> None:
     assert [line.sha256 for line in lines] == hashes
 
 
+def test_a_journal_of_more_segments_than_places_have_bits_for_is_full(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbook.record.journal.MAX_SEGMENTS", 4)
+    with JournalWriter(journal, segment_bytes=1) as writer:
+        for n in range(3):
+            writer.append(reply(n))
+        for _ in range(2):
+            with pytest.raises(RecordError, match=r"is full, with 3 segments\. What is recorded is whole; .* --shard"):
+                writer.append(reply(3))
+    assert texts(journal) == ["Seven."] * 3
+
+
 def test_a_torn_last_line_is_cut_off_and_the_rest_goes_on(journal: Path) -> None:
     with JournalWriter(journal) as writer:
         writer.append(reply(0))

@@ -17,6 +17,7 @@ from benchbook.record.facts import FIRST_PREV, Fact, Sealed, line_of
 from benchbook.record.packing import packed
 from benchbook.record.reading import (
     MAX_SEGMENT_BYTES,
+    MAX_SEGMENTS,
     MAX_WRITE_BYTES,
     JournalLine,
     read_journal,
@@ -40,6 +41,8 @@ _TAKEN_BACK = (
     "the disk did not keep the last facts that it was given, which were taken back: what was recorded before them is "
     "whole. Mend the disk"
 )
+
+_SPLIT = "What is recorded is whole; a run of more is split among several writers, by --shard"
 
 LineHandler = Callable[[JournalLine], None]  # called with each line that is there when a journal is opened
 JournalReader = Callable[[Path], Iterator[JournalLine]]  # the lines that stand; what follows the last is cut off
@@ -256,6 +259,9 @@ class JournalWriter:
         in between loses nothing.
         """
         full, number = self._path(self._segment), self._segment
+        if number + 1 == MAX_SEGMENTS:  # a fact's place has no more bits for it
+            self._stopped = f"{self._journal}: is full, with {number:,} segments. {_SPLIT}"
+            raise RecordError(self._stopped)
         self.sync()
         try:
             lines = full.read_bytes()
