@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from benchbook.errors import NotJoinedError, RecordDamagedError, RecordError, UsageError
 from benchbook.evaluators.joining import check_joined, join
@@ -21,12 +22,12 @@ from benchbook.evaluators.registry import evaluator_of
 from benchbook.evaluators.settings import RunConfig, ScoreConfig
 from benchbook.evaluators.verify import verify
 from benchbook.exchange.importing import Wanted, import_log, import_shard
-from benchbook.record.facts import Reply, RunStarted
+from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record, ShardRecord, create_record
 from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
 from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
-from benchbook.record.reading import read_chain
+from benchbook.record.reading import read_chain, read_journal
 from benchbook.record.sets import newest_set
 from benchbook.record.shards import shard_named
 from judging import make_set, sound_reply
@@ -62,8 +63,21 @@ def test_derived_files_are_those_of_one_writer(tmp_path: Path, repeats: int) -> 
         assert same_state(record)
 
 
+def test_verify_tells_how_far_it_is(tmp_path: Path) -> None:
+    record = judged_in_shards(write_judged(tmp_path, 13, 2), 4, range(1, 5))
+    joined(record)
+    told: list[tuple[str, int, int | None]] = []
+    assert verify(record, on_progress=lambda *one: told.append(one)).holds
+    facts = [one for one in told if one[0] == "facts"]
+    set_ = newest_set(record.path)
+    assert set_ is not None
+    ends = [sum(end.n_facts for end in set_.shards[:n]) for n in range(5)]
+    assert facts == [("facts", n, ends[-1]) for n in ends]
+    assert told[len(facts)] == ("samples", 0, 26)
+
+
 def same_state(record: Record) -> bool:
-    """True if what is put together of the shards is what reading all of them as one journal gives."""
+    """True if what is put together of the shards is what their lines say, one after the other."""
     wrong, found = check_joined(record)
     assert wrong == []
     assert found is not None
@@ -74,7 +88,13 @@ def same_state(record: Record) -> bool:
     assert {judge: one.counts for judge, one in found.judges_reported.items()} == {
         judge: one.counts for judge, one in read.judges_reported.items()
     }
-    assert list(found.index.by_sample()) == list(read.index.by_sample())
+    facts = list(found.index.by_sample())
+    assert facts == list(read.index.by_sample())
+    said = [line.fact for line in read_journal(record.journal) if isinstance(line.fact, Reply | Failure)]
+    numbered = [one for _, of_sample in facts for one in of_sample]
+    assert [one.seq for one in numbered] == list(range(1, len(said) + 1))
+    in_order = sorted(said, key=lambda one: one.sample)  # and of one sample as they were written
+    assert [replace(one, seq=0) for one in numbered] == [replace(one, seq=0) for one in in_order]
     samples = range(found.n_samples)
     assert [found.outcomes.of(sample) for sample in samples] == [read.outcomes.of(sample) for sample in samples]
     return (found.outcomes.pythons, found.outcomes.are_truths) == (read.outcomes.pythons, read.outcomes.are_truths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -135,9 +135,11 @@ def _state_of(record: Record, reports: Sequence[ShardReport], joined: RecordSet)
 # ── a joined record ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_joined(record: Record) -> tuple[list[Discrepancy], JournalState | None]:
+def check_joined(
+    record: Record, on_facts: Callable[[int, int], None] = lambda *_: None
+) -> tuple[list[Discrepancy], JournalState | None]:
     """Hold every shard against the newest set, and the set against the shards. The state is None where one does not
-    hold. Raises: LaterRecordError."""
+    hold. `on_facts` is called with how many facts were read, and of how many. Raises: LaterRecordError."""
     sets, findings = _read_sets(record)
     if findings:
         return findings, None
@@ -153,7 +155,13 @@ def check_joined(record: Record) -> tuple[list[Discrepancy], JournalState | None
         what = "is none of the shards that were joined; join again" if is_one else "does not belong to the record"
         findings.append(Discrepancy(f"{SHARDS}/{path.name}", None, what))
     there = [paths[end.shard] for end in newest.shards if end.shard in paths]
-    reports = list(read_shards(shards_to_read(there, sets, as_joined=True)))
+    reports: list[ShardReport] = []
+    n_read, n_facts = 0, sum(end.n_facts for end in newest.shards)
+    on_facts(n_read, n_facts)
+    for one in read_shards(shards_to_read(there, sets, as_joined=True)):
+        reports.append(one)
+        n_read += one.end.n_facts if one.end is not None else 0
+        on_facts(n_read, n_facts)
     for one in reports:
         findings += one.findings
         findings += _against_set(one, newest)

@@ -65,7 +65,9 @@ def verify(record: Record, *, expect: str | None = None, on_progress: VerifyHand
     The journal goes first: what is derived from a damaged journal would say nothing. Raises: LaterRecordError.
     """
     facts = FactsCheck(record.journal)
-    state, findings = _read_joined(record) if record.is_sharded else _read_alone(record, facts, on_progress)
+    state, findings = (
+        _read_joined(record, on_progress) if record.is_sharded else _read_alone(record, facts, on_progress)
+    )
     notes = [*left_behind(record)]
     if state is not None and not findings:
         tell_samples(on_progress, state)
@@ -103,9 +105,9 @@ def _read_alone(
     return state, [*(files if facts.seals_hold() else check_journal_files(record)), *findings]
 
 
-def _read_joined(record: Record) -> tuple[JournalState | None, list[Discrepancy]]:
+def _read_joined(record: Record, on_progress: VerifyHandler | None) -> tuple[JournalState | None, list[Discrepancy]]:
     """The same of shards, each of whose lines is looked at by itself. Raises: LaterRecordError."""
-    findings, state = check_joined(record)
+    findings, state = check_joined(record, *([] if on_progress is None else [partial(on_progress, "facts")]))
     return state, findings
 
 
