@@ -573,6 +573,7 @@ WRITERS = {
 
 # Modules that write, whose writers are tested elsewhere, or need no test.
 ELSEWHERE = {
+    "ask/engines/processes.py": "a pipe to whoever began it",
     "cli/commands.py": "writes help, and no file",
     "exchange/redaction.py": "a new folder, whole or not at all; it can be made again",
     "evaluators/signing.py": "statements and signatures, each by `write_file`: it can be signed again",

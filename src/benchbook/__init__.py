@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from benchbook.library.ranking import RunRanking, leaderboard, leaderboard_async
     from benchbook.library.records import load, verify
     from benchbook.library.scoring import score, score_async
-    from benchbook.library.sharding import join, join_async, run_shard, run_shard_async
+    from benchbook.library.sharding import join, join_async, run_shard, run_shard_async, run_shards, run_shards_async
     from benchbook.library.verified import Verified
 
 __all__ = [
@@ -129,6 +129,8 @@ __all__ = [
     "run_async",
     "run_shard",
     "run_shard_async",
+    "run_shards",
+    "run_shards_async",
     "score",
     "score_async",
     "scorer",
@@ -184,7 +186,7 @@ _HOMES = {
     "library.ranking": ("RunRanking", "leaderboard", "leaderboard_async"),
     "library.records": ("load", "verify"),
     "library.scoring": ("score", "score_async"),
-    "library.sharding": ("join", "join_async", "run_shard", "run_shard_async"),
+    "library.sharding": ("join", "join_async", "run_shard", "run_shard_async", "run_shards", "run_shards_async"),
     "library.verified": ("Verified",),
 }
 

@@ -108,6 +108,7 @@ COMMANDS = (
     ),
     "run in:config.toml",
     "run in:config.toml --run-id many --shard 2/2 --at-once 1 --runs out:runs",
+    "run in:config.toml --run-id all --shards 2 --at-once 1 --engine processes --runs out:runs",
     "run --resume in:runs/run",
     "mark b --tag checked --runs out:runs",
     "runs --runs in:runs",

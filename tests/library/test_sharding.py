@@ -1,4 +1,4 @@
-"""`bb.run_shard` and `bb.join`."""
+"""`bb.run_shard`, `bb.run_shards` and `bb.join`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import benchbook as bb
-from benchbook.errors import ConfigError, RecordError, UsageError
+from benchbook.errors import ConfigError, RecordError, RunStoppedError, UsageError
 from sharded import write_judged
 
 
@@ -29,9 +29,26 @@ def test_a_run_by_many_is_a_run(tmp_path: Path) -> None:
     assert msgspec.to_builtins(bb.load(run.path).aggregates) == msgspec.to_builtins(run.aggregates)
 
 
+def test_all_shards_of_a_run(tmp_path: Path) -> None:
+    config = write_judged(tmp_path, 12, 1)
+    given = {name: getattr(config, name) for name in ("evalset", "outputs", "model", "judge", "judge_path", "runs")}
+    run = bb.run_shards(3, run_id="many", **given)
+    assert (run.state, run.samples.height) == ("complete", 12)
+    assert len(list((Path(run.path) / "shards").iterdir())) == 3
+    assert bb.verify(run.path).holds
+    other = asyncio.run(bb.run_shards_async(2, at_once=1, **given))  # a run id is made
+    assert other.samples.height == 12
+    lines = Path(str(config.outputs)).read_text("utf-8").splitlines(keepends=True)
+    Path(str(config.outputs)).write_text("".join(lines[:-3]), encoding="utf-8")
+    with pytest.raises(RunStoppedError, match=r"shard 3/3: 3 samples are unanswered.*with --run-id few"):
+        bb.run_shards(3, run_id="few", **given)
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected K/N"):
         bb.run_shard("3 of 8", evalset="items.jsonl", model="m/m", judge="j/j")
+    with pytest.raises(UsageError, match="engine: found 'slurm'; expected processes or ray"):
+        bb.run_shards(2, engine="slurm", evalset="items.jsonl", model="m/m", judge="j/j")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="no_such_setting"):
         bb.run_shard("1/2", no_such_setting=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match="not a record"):

@@ -23,6 +23,7 @@ PURPOSES = {
     "otel": "sends results by OpenTelemetry",
     "langfuse": "sends results to Langfuse",
     "mlflow": "sends results to MLflow",
+    "ray": "asks the shards of a run on a Ray cluster: run --engine ray",
     "wandb": "sends results to Weights & Biases",
 }
 SERVER_PACKAGES = ("sqlalchemy", "starlette", "uvicorn")  # of the extra `server`, by the names that are imported

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.completion import complete_file
+from benchbook.cli.engines import engine_options
 from benchbook.cli.help import SectionedCommand
 from benchbook.cli.judge_audit import audit, card
 from benchbook.cli.judge_import import (
@@ -251,6 +252,7 @@ _EXAMPLES = (
 @resume_option
 @shard_option
 @at_once_option
+@engine_options
 @move_judge_option
 @send_option
 @click.option("--quiet", is_flag=True, help="No progress, no summary: only what goes wrong.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbook.cli.completion import complete_file, complete_run
+from benchbook.cli.engines import engine_options
 from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
@@ -51,6 +52,7 @@ _EXAMPLES = (
 @resume_option
 @shard_option
 @at_once_option
+@engine_options
 @move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")
 @click.option("--gate", is_flag=True, help="Exit 0 only if the run is READY, as `benchbook gate` does.")

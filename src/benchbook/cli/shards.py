@@ -24,7 +24,7 @@ at_once_option = click.option(
     "--at-once",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --shard: how many shards are asked at once, which share the rates; by default all.",
+    help="How many shards are asked at once, which share the rates; by default all, of processes one a core.",
 )
 
 

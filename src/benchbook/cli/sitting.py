@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from benchbook.cli.engines import asked_in_shards_shown, refuse_engine_without_shards
 from benchbook.cli.output import find_record
 from benchbook.cli.settings import given_settings
 from benchbook.cli.shards import refuse_shard_with, shard_shown
@@ -37,16 +38,17 @@ AskedFor = Callable[[dict[str, Any], str], "tuple[Evaluator, SittingSettings]"]
 def begun_or_resumed(
     config: str | None, settings: dict[str, Any], options: dict[str, Any], command: str, asked_for: AskedFor
 ) -> RunResult[Any] | None:
-    """Begin a record, or what `--resume`, `--move-judge`, `--shard` and `--dry-run` ask for; None after a dry run or a
-    shard, once shown.
+    """Begin a record, or what `--resume`, `--move-judge`, `--shard`, `--shards` and `--dry-run` ask for; None after a
+    dry run, a shard, or shards that are not joined, once shown.
 
     Raises: UsageError for options that do not go together, and what beginning or resuming raises.
     """
     quiet = options["quiet"] or options["as_json"]
+    refuse_engine_without_shards(options)
     if options["shard"]:
         refuse_shard_with(options, "resume", "gate", "send_to", "dry_run")
-    elif options["at_once"]:
-        raise UsageError("--at-once: only with --shard")
+    elif options["at_once"] and not options["shards"]:
+        raise UsageError("--at-once: only with --shard or --shards")
     if options["resume"] and options["dry_run"]:
         raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
     if options["move_judge"] and not options["resume"]:
@@ -66,7 +68,8 @@ def begun_or_resumed(
         return resume_shown(evaluator_of(record), record, changes, command, quiet=quiet)
     from benchbook.evaluators.settings import values_of
 
-    evaluator, checked = asked_for(values_of(config, settings), config or "options")
+    values = values_of(config, settings)
+    evaluator, checked = asked_for(values, config or "options")
     if options["dry_run"]:
         from benchbook.ask.starting import prepared_to_ask
 
@@ -75,6 +78,8 @@ def begun_or_resumed(
     if options["shard"]:
         shard_shown(evaluator, checked, config, options)
         return None
+    if options["shards"]:
+        return asked_in_shards_shown(evaluator, checked, values, config, options)
     return start_shown(evaluator, checked, config, quiet=quiet)
 
 

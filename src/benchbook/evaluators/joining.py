@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchbook.errors import RecordDamagedError, UsageError
+from benchbook.errors import RecordDamagedError, RecordError, UsageError
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.journal_files import foreign
 from benchbook.evaluators.registry import evaluator_of
@@ -36,7 +36,10 @@ from benchbook.record.sets import (
     set_files,
 )
 from benchbook.record.state import JournalState
+from benchbook.text import plural
 from benchbook.writing import sweep
+
+_SHOWN = 5  # findings in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,15 @@ class Joined:
     findings: tuple[Discrepancy, ...]
     set: RecordSet | None = None
     derived: DerivedFiles | None = None
+
+    def files(self) -> DerivedFiles:
+        """The derived files. Raises: RecordError with what is wrong."""
+        if self.derived is None:
+            shown = "; ".join(map(str, self.findings[:_SHOWN]))
+            more = len(self.findings) - _SHOWN
+            also = f"; and {plural(more, 'more')}" if more > 0 else ""
+            raise RecordError(f"{self.record.path}: not joined: {shown}{also}")
+        return self.derived
 
 
 def join(record: Record, *, incomplete: bool = False) -> Joined:

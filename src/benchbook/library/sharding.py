@@ -1,4 +1,4 @@
-"""`bb.run_shard` and `bb.join`: one run by many writers."""
+"""`bb.run_shard`, `bb.run_shards` and `bb.join`: one run by many writers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Unpack
 from benchbook.ask.sharding import ShardResult, ask_shard
 from benchbook.ask.work import ProgressHandler
 from benchbook.ask.work import run_async as run_in_loop
-from benchbook.errors import RecordError
+from benchbook.evaluators.in_shards import EngineName, ShardsWanted, ask_in_shards
 from benchbook.evaluators.joining import join as join_shards
 from benchbook.evaluators.registry import settings_asked_for
 from benchbook.evaluators.settings import values_of
@@ -18,10 +18,7 @@ from benchbook.library.objects import Run, run_of
 from benchbook.library.twins import in_thread
 from benchbook.record.folder import record_named
 from benchbook.record.shards import shard_named
-from benchbook.text import plural
 from benchbook.views.progress import progress_asked
-
-_SHOWN = 5  # findings in a message
 
 
 def run_shard(
@@ -62,18 +59,46 @@ async def run_shard_async(
         return await ask_shard(evaluator, checked, asked, told, config)
 
 
+def run_shards(
+    shards: int,
+    config: str | Path | None = None,
+    *,
+    engine: EngineName = "processes",
+    at_once: int | None = None,
+    ray_address: str | None = None,
+    on_progress: ProgressHandler | None = None,
+    progress: bool | None = None,
+    **settings: Unpack[RunKeywords],
+) -> Run:
+    """Ask a run in so many shards, and join them, as `benchbook run --shards` does; shards that are there are gone on
+    with.
+
+    The settings are those of `bb.run`. `engine` is who asks: "processes" of this machine, or "ray", the cluster at
+    `ray_address` (by default RAY_ADDRESS, else one that is started here). A worker that was killed is started again.
+
+    Raises: as `bb.run`; RunStoppedError, or UsageError where it was set up wrong, for a run that stopped early: the
+    same call goes on, with its `run_id`.
+    """
+    check_names(settings, RunKeywords, run_shards)
+    wanted = ShardsWanted(shards=shards, engine=engine, at_once=at_once, ray_address=ray_address)
+    with as_settings(values_of(config, settings)) as given, progress_asked(progress, on_progress) as told:
+        evaluator, checked = settings_asked_for(given, str(config or "run_shards"), "run")
+        asked = ask_in_shards(evaluator, checked, given, wanted, told, config)
+    asked.raise_stopped()
+    found = asked.joined()
+    return run_of(found.record, found.derived)
+
+
+run_shards_async = in_thread(run_shards)
+
+
 def join(run: FilePath, *, runs: FilePath = "runs", incomplete: bool = False) -> Run:
     """Make one record of the shards of a run, as `benchbook join` does; it can be done again at any time.
 
     Raises: RecordError with what is wrong, and nothing is joined then; UsageError where there are no shards.
     """
     record = record_named(str(run), runs)
-    found = join_shards(record, incomplete=incomplete)
-    if found.derived is None:
-        shown = "; ".join(map(str, found.findings[:_SHOWN]))
-        more = len(found.findings) - _SHOWN
-        raise RecordError(f"{record.path}: not joined: {shown}" + (f"; and {plural(more, 'more')}" if more > 0 else ""))
-    return run_of(record, found.derived)
+    return run_of(record, join_shards(record, incomplete=incomplete).files())
 
 
 join_async = in_thread(join)

@@ -113,6 +113,19 @@ def shard_path(runs: str | Path, run_id: str, number: int) -> Path:
     return Path(runs) / run_id / SHARDS / str(number)
 
 
+def begin_run_of_shards(runs: str | Path, run_id: str) -> Path:
+    """Make the folder of a run whose shards others write, where it is not there yet, and return it.
+
+    Raises: as `folder.create_record`; UsageError where the run has one writer.
+    """
+    run = Path(runs) / run_id
+    fit_for_run(run, run_id)
+    if (run / "journal").exists():
+        raise UsageError(f"{run}: is the record of one writer; choose another run id")
+    make_folder(run / "inputs")
+    return run
+
+
 def create_shard(
     runs: str | Path,
     run_id: str,
@@ -126,14 +139,10 @@ def create_shard(
     Others may do the same at once, for their own shards: an input is put under its hash, whoever comes first.
     Raises: as `folder.create_record`; UsageError where the run has one writer.
     """
-    run = Path(runs) / run_id
-    fit_for_run(run, run_id)
-    if (run / "journal").exists():
-        raise UsageError(f"{run}: is the record of one writer; choose another run id")
+    run = begin_run_of_shards(runs, run_id)
     target = shard_path(runs, run_id, number)
     if target.exists():
         raise UsageError(f"{target}: there is such a shard already; resume it, or choose another run id")
-    make_folder(run / "inputs")
     with folder_made_whole(target) as made:
         record = ShardRecord(made, run)
         record.journal.mkdir()
