@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _PLACES_AT_ONCE = 8_192  # facts that are decoded at once, of whole samples
+_IN_JOURNAL = (1 << IN_JOURNAL_BITS) - 1  # of a place, all but its sample
 _BYTES_AT_ONCE = 12 << 20  # of the journal, at which they are fewer
 
 
@@ -39,8 +40,7 @@ class FactIndex:
     def add(self, line: JournalLine) -> None:
         fact = line.fact
         if isinstance(fact, Reply | Failure):
-            place = line.segment << OFFSET_BITS | line.offset
-            self.places.add(array("Q", (fact.sample << IN_JOURNAL_BITS | place,)))
+            self.places.append(fact.sample, line.segment, line.offset)
             self._cache = None
 
     def add_all(self, segment: int, samples: np.ndarray, starts: list[int]) -> None:
@@ -97,6 +97,17 @@ class FactIndex:
                 one.seq = number
         return list(found.items())
 
+    def of(self, sample: int) -> list[Reply | Failure]:
+        """A sample's facts in journal order. In the order of the plan, each segment is read a few times."""
+        start, end = self.places.start_of(sample), self.places.start_of(sample + 1)
+        return [self._fact_at(place & _IN_JOURNAL) for place in self.places.in_order()[start:end]]
+
+    def _fact_at(self, place: int) -> Any:
+        if self._cache is None:
+            self._cache = SegmentCache(self._journal)
+        line = self._cache.line(place >> OFFSET_BITS, place & (MAX_SEGMENT_BYTES - 1))
+        return decode_json(line, fact_decoder)
+
     def alone(self, first: int, end: int) -> FactIndex:
         """The places of these samples' facts alone, to be sent to another process."""
         number = None if self.first_number is None else self.first_number + self.places.start_of(first)
@@ -128,5 +139,5 @@ def _n_bytes(places: np.ndarray) -> int:
     """The bytes of a journal from the first to the last of some facts."""
     import numpy as np
 
-    in_journal = places & np.uint64((1 << IN_JOURNAL_BITS) - 1)
+    in_journal = places & np.uint64(_IN_JOURNAL)
     return int(in_journal.max() - in_journal.min()) if len(places) else 0

@@ -29,6 +29,11 @@ class SamplePlaces:
     def __len__(self) -> int:
         return len(self._there) if self._put_by is None else self._put_by[2]
 
+    def append(self, sample: int, segment: int, offset: int) -> None:
+        """Add a fact's place."""
+        self._there.append(sample << IN_JOURNAL_BITS | segment << OFFSET_BITS | offset)
+        self._is_sorted = False
+
     def add(self, places: array[int]) -> None:
         self._there.extend(places)
         self._is_sorted = False

@@ -5,14 +5,12 @@ A run by batch has every sample begun at once, so nothing of them is kept in mem
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable
 from pathlib import Path
 
 from benchbook.ask.work import Resume
-from benchbook.canonical import decode_json
 from benchbook.record.batches import BatchLedger, samples_in
+from benchbook.record.fact_index import FactIndex
 from benchbook.record.facts import (
     BatchCollected,
     BatchPrepared,
@@ -24,57 +22,30 @@ from benchbook.record.facts import (
     RunEnded,
     RunStarted,
     SampleFact,
-    fact_decoder,
 )
-from benchbook.record.reading import MAX_SEGMENT_BYTES, JournalLine, read_journal
-from benchbook.record.sample_places import SegmentCache
+from benchbook.record.reading import JournalLine, read_journal
 
-_OFFSET_BITS = MAX_SEGMENT_BYTES.bit_length() - 1
-_PLACE_BITS = 36  # a segment's number and an offset in it, as `FactIndex` has them
 _LOOKED = 1_000  # first facts that are looked at alone, before it is known whether one is enough
 
 
 class FactsBySample:
-    """The places of all replies and failures, by sample. What was appended since is read by `read_on`."""
+    """The facts of a journal by sample. What was appended since is read by `read_on`."""
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
-        self._places = array("Q")
-        self._is_sorted = True
-        self._cache: SegmentCache | None = None
+        self._index = FactIndex(journal)
         self._last: JournalLine | None = None
+        self.of = self._index.of
 
     def add(self, line: JournalLine) -> None:
         """Take the next line of the journal."""
         self._last = line
-        fact = line.fact
-        if isinstance(fact, Reply | Failure):
-            self._places.append(fact.sample << _PLACE_BITS | line.segment << _OFFSET_BITS | line.offset)
-            self._is_sorted = False
+        self._index.add(line)
 
     def read_on(self) -> None:
         """Take all lines that came since. Raises: RecordDamagedError."""
         for line in read_journal(self._journal, self._last):
             self.add(line)
-        self._cache = None
-
-    def of(self, sample: int) -> list[SampleFact]:
-        """A sample's facts in the order of the journal. In the order of the plan, each segment is read a few times."""
-        if not self._is_sorted:
-            import numpy as np
-
-            np.frombuffer(self._places, dtype=np.uint64).sort()
-            self._is_sorted = True
-        place = bisect_left(self._places, sample << _PLACE_BITS)
-        end = (sample + 1) << _PLACE_BITS
-        facts: list[SampleFact] = []
-        while place < len(self._places) and (found := self._places[place]) < end:
-            if self._cache is None:
-                self._cache = SegmentCache(self._journal)
-            at = found & ((1 << _PLACE_BITS) - 1)
-            facts.append(decode_json(self._cache.line(at >> _OFFSET_BITS, at & (MAX_SEGMENT_BYTES - 1)), fact_decoder))
-            place += 1
-        return facts
 
 
 class _Bits:
