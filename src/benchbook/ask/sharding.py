@@ -65,10 +65,9 @@ async def ask_shard(
         record = ShardRecord(path)
         asked.check_same(record.started(), wanted, path)
         inputs = HeldInputs(record, wanted.inputs.values())
-        opened = evaluator.reopen(record, config)
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
-        async with open_means_for(shared, opened) as means:
-            return await _sit(record, shared, wanted, opened, means, on_progress, on_begun, (resumed, inputs))
+        async with open_means_for(shared, prepared) as means:  # of the same plan: the set is not opened once more
+            return await _sit(record, shared, wanted, prepared, means, on_progress, on_begun, (resumed, inputs))
     async with open_means_for(shared, prepared) as means:
         record = create_shard(config.runs, run_id, asked.number, dict(prepared.inputs), first_fact)
         return await _sit(record, shared, wanted, prepared, means, on_progress, on_begun, (None, None))
