@@ -34,7 +34,7 @@ class Setup:
     latency_s: float = 2.0  # of a request; a sample is two of them, one after the other
     spread: float = 0.15  # of the logarithm of a writer's speed
     start_s: float = 1.0
-    open_item_s: float = 8e-6
+    open_item_s: float = 7e-6
     scheduled_after_s: float = 60.0  # between the end of a process and the next one for its shard
 
     @property
@@ -117,7 +117,7 @@ def main() -> None:
     lines = []
     for items, shards, hours in product((1_000_000, 10_000_000, 1_000_000_000), (1, 4, 16), (1.0, 6.0, 24.0)):
         setup = Setup(options.samples, items, shards * options.writers, options.writers, hours)
-        if setup.opening_s < 2 * hours * _HOUR:  # else hardly any writer lives until its set is open
+        if setup.opening_s < hours * _HOUR:  # else hardly any writer lives until its set is open
             lines.append(line_of(setup, options.runs))
         else:
             lines.append(asdict(setup) | {"hours": None})

@@ -45,6 +45,10 @@ from benchbook.record.journal import JournalWriter
 from benchbook.record.marks import MarkFile, MarksChange
 from benchbook.record.reading import read_journal
 from benchbook.server.access import TokenFile
+from benchbook.stores.address import StoreAddress
+from benchbook.stores.objects import Objects, open_objects
+from benchbook.stores.pulling import pull_record
+from benchbook.stores.pushing import push_record
 from crashing import Say
 from exchange.every_eval_ever.test_writing import MadeLog, read_back, sample
 from held import ENDED, Writer, command, commands, do, files, or_refused, said_by, unless
@@ -130,6 +134,31 @@ def _of_shards(folder: Path) -> dict[str, bytes]:
     """What doesn't depend on when something was recorded."""
     found = files(folder / "runs")
     return {name: data for name, data in found.items() if "/sets/" not in name}
+
+
+def _to_pull(folder: Path) -> None:
+    """A store with two shards that are joined, and a folder that has some of one."""
+    _to_join(folder)
+    push_record(_store(folder), Record(folder / "runs" / "run"))
+    rmtree(folder / "runs" / "run" / "inputs")
+    (folder / "runs" / "run" / "inputs").mkdir()
+    journal = folder / "runs" / "run" / "shards" / "1" / "journal" / "000001.jsonl"
+    whole = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(whole[:2]))
+
+
+def _store(folder: Path) -> Objects:
+    return open_objects(StoreAddress("file", "", (*folder.resolve().parts[1:], "store", "run")))
+
+
+def _pull(folder: Path, say: Say) -> None:
+    pull_record(_store(folder), folder / "runs", "run")
+    say(ENDED)
+
+
+def _pulled(folder: Path) -> set[str]:
+    """What is acknowledged by a pull: all that the store has."""
+    return set() if pull_record(_store(folder), folder / "runs", "run").n_new else {ENDED}
 
 
 def _decided(folder: Path) -> dict[str, bytes]:
@@ -467,6 +496,10 @@ WRITERS = {
         modules=("record/shards.py", "record/sets.py", "evaluators/joining.py", "ask/sharding.py"), is_slow=True,
         prepare=_to_join, act=partial(commands, _SHARDS), kept=_joined, seen=_of_shards,
     ),
+    "pull": Writer(
+        modules=("stores/pulling.py", "stores/objects.py"), prepare=_to_pull, act=_pull, kept=_pulled,
+        seen=lambda folder: files(folder / "runs"),
+    ),
     "run": Writer(
         modules=("ask/starting.py",), is_slow=True,
         prepare=_to_run, act=command(*_RUN), kept=_ends, seen=_decided,
@@ -597,6 +630,7 @@ ELSEWHERE = {
     "views/csv_blocks.py": "into memory",
     "server/run_downloads.py": "a temporary file, which has no name",
     "evalsets/evalset.py": "a temporary file, which has no name",
+    "spilled.py": "a temporary file, which has no name",
     "system/panics.py": "a temporary file, which has no name",
     "exchange/batches/batch_file.py": "a temporary file, which has no name",
     "exchange/batches/ids.py": "a temporary database, which has no name",

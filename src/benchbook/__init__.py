@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from benchbook.library.records import load, verify
     from benchbook.library.scoring import score, score_async
     from benchbook.library.sharding import join, join_async, run_shard, run_shard_async, run_shards, run_shards_async
+    from benchbook.library.stores import pull, pull_async, push, push_async
     from benchbook.library.verified import Verified
 
 __all__ = [
@@ -117,6 +118,10 @@ __all__ = [
     "load",
     "load_audit",
     "load_labels",
+    "pull",
+    "pull_async",
+    "push",
+    "push_async",
     "rank_pairs",
     "rank_pairs_async",
     "resume",
@@ -187,6 +192,7 @@ _HOMES = {
     "library.records": ("load", "verify"),
     "library.scoring": ("score", "score_async"),
     "library.sharding": ("join", "join_async", "run_shard", "run_shard_async", "run_shards", "run_shards_async"),
+    "library.stores": ("pull", "pull_async", "push", "push_async"),
     "library.verified": ("Verified",),
 }
 

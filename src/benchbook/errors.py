@@ -12,6 +12,8 @@
     │   ├── NotJoinedError          it has shards, which nobody has joined yet
     │   ├── LaterRecordError        a later version wrote it, in a format that this one does not know
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
+    ├── StoreError                  an object store refuses, can't be reached, or has what no record has
+    │   └── TakenError              another writer's facts are there, where this one's were to go
     ├── OutputError                 standard output can't be written
     ├── VendorError                 a vendor of batches refuses, or can't be reached; nothing is lost
     └── RunStoppedError             a run ended early; its record resumes
@@ -226,6 +228,14 @@ class RecordDamagedError(RecordError):
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{where}: {self.reason}"
+
+
+class StoreError(BenchbookError):
+    """An object store refuses, can't be reached, or has what no record has. What is on this disk is whole."""
+
+
+class TakenError(StoreError):
+    """Another writer's facts are in the store, where this one's were to go."""
 
 
 class OutputError(BenchbookError):

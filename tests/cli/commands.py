@@ -93,6 +93,10 @@ COMMANDS = (
     "protocol check in:mine_protocol@v1",
     "protocol init out:new_protocol",
     "prove in:runs/many 1 --out out:proof.json --facts out:facts.jsonl --runs in:runs",
+    # A store takes an address; this one is a folder where none can be.
+    "push in:runs/run file:///dev/null/store --runs in:runs",
+    "pull file:///dev/null/store/run --runs out:runs",
+    "run in:config.toml --run-id kept --shard 1/2 --store file:///dev/null/store --runs out:runs",
     "redact in:runs/other --out out:redacted2 --runs in:runs",
     "rescore in:runs/run --reports out:reports --runs in:runs",
     "rubric check in:mine_rubric@v1 --evalset in:items.jsonl",

@@ -26,6 +26,7 @@ from benchbook.evaluators.settings import SETTINGS
 from benchbook.record import facts
 from docs.sessions import RUN, Block, blocks_of, links_of, matches, stands_in, steps_of, tables_of
 from rubric_v1 import AGGREGATES_FILE, CAUSED_ROW, PANEL_ROW, ROW, SLICE, V1, VOTE
+from s3_server import BUCKET, KEYS, s3_server
 from scripted_server import ScriptedServer, running
 from support import CITED, ROOT
 
@@ -71,7 +72,20 @@ def server() -> Iterator[ScriptedServer]:
         yield found
 
 
+@pytest.fixture
+def bucket(page: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server with the page's bucket, for those that have one."""
+    if f"s3://{BUCKET}" not in page.read_text(encoding="utf-8"):
+        yield
+        return
+    with s3_server() as found:
+        for name, value in found.environment.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
 @pytest.mark.slow  # twenty seconds of real commands
+@pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("page", pages_that_run(slow=False), ids=name_of)
 def test_what_a_page_says_to_do_works(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
     follow(page, tmp_path / "here", server, slow=False)
@@ -123,7 +137,8 @@ def do(block: Block, folder: Path, server: ScriptedServer) -> None:
 
 def environment() -> dict[str, str]:
     binaries = Path(sys.executable).parent
-    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_proxy", "_PROXY"))}
+    known = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_proxy", "_PROXY"))}
+    kept = known | {name: value for name, value in os.environ.items() if (name, value) in KEYS.items()}
     ours = {
         "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         "PYTHONIOENCODING": "utf-8",

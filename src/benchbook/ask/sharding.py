@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,20 @@ import msgspec
 
 from benchbook.ask.bytes_in_flight import check_address_space
 from benchbook.ask.identity import code_version, environment, storable_config
+from benchbook.ask.keeping import Keep, ShardKeeper
 from benchbook.ask.limits import Stop
 from benchbook.ask.roles import Means
 from benchbook.ask.settings import SittingSettings
-from benchbook.ask.starting import Asks, Opened, Settings, ask_what_lacks, open_means_for, prepared_to_ask
+from benchbook.ask.starting import (
+    Asks,
+    Beside,
+    Opened,
+    Settings,
+    alone,
+    ask_what_lacks,
+    open_means_for,
+    prepared_to_ask,
+)
 from benchbook.ask.work import ProgressHandler
 from benchbook.record.facts import Resumed, RunStarted, Shard
 from benchbook.record.folder import Inputs, Record, ShardRecord, at_work, hashes_of_inputs
@@ -43,12 +54,14 @@ async def ask_shard(
     on_progress: ProgressHandler | None = None,
     source: str | Path | None = None,
     on_begun: Callable[[Record], None] = lambda _: None,
+    keep: Keep | None = None,
 ) -> ShardResult:
     """Begin a shard of the run that the settings name, or go on with it, and ask all of it.
 
-    It may be called again at any time, by whoever restarts what was killed: what was recorded is not asked again.
+    It may be called again at any time, by whoever restarts what was killed: what was recorded is not asked again. With
+    a store to `keep` it in, that may be on another machine.
     Raises: as `starting.start`; UsageError where the shard was begun with another plan, and for a plan that can't be
-    split.
+    split; TakenError where another writer is at the shard; StoreError.
     """
     check_address_space()
     run_id = asked.run_id_in(config)
@@ -61,36 +74,52 @@ async def ask_shard(
     wanted = first_fact(hashes_of_inputs(prepared.inputs))  # what can't be split is refused before anything is made
     path = shard_path(config.runs, run_id, asked.number)
     shared = share_of(config, wanted, asked.at_once)
+    sit = _Sits(shared, wanted, on_progress, on_begun)
+    if keep is not None:
+        sit.keeper = ShardKeeper(keep, config.runs, run_id, asked.number)
+        await asyncio.to_thread(sit.keeper.pull)
     if path.is_dir():
         record = ShardRecord(path)
         asked.check_same(record.started(), wanted, path)
         inputs = HeldInputs(record, wanted.inputs.values())
         resumed = Resumed(code_version=code_version(), environment=environment(), config=storable_config(config))
         async with open_means_for(shared, prepared) as means:  # of the same plan: the set is not opened once more
-            return await _sit(record, shared, wanted, prepared, means, on_progress, on_begun, (resumed, inputs))
+            return await sit.down(record, prepared, means, (resumed, inputs))
     async with open_means_for(shared, prepared) as means:
         record = create_shard(config.runs, run_id, asked.number, dict(prepared.inputs), first_fact)
-        return await _sit(record, shared, wanted, prepared, means, on_progress, on_begun, (None, None))
+        return await sit.down(record, prepared, means, (None, None))
 
 
-async def _sit(
-    record: ShardRecord,
-    config: SittingSettings,
-    started: RunStarted,
-    opened: Opened,
-    means: Means,
-    on_progress: ProgressHandler | None,
-    on_begun: Callable[[Record], None],
-    going_on: tuple[Resumed, HeldInputs] | tuple[None, None],
-) -> ShardResult:
-    shard = started.shard
-    assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
-    resumed, inputs = going_on
-    with at_work(record):
-        sitting = await ask_what_lacks(
-            record, config, opened, means, resumed, on_progress, inputs, shard=shard, on_begun=on_begun
-        )
-    return ShardResult(record, shard, sitting.n_done, sitting.stop)
+@dataclass(slots=True)
+class _Sits:
+    """A sitting at one shard, whichever way its record came about."""
+
+    config: SittingSettings
+    started: RunStarted
+    on_progress: ProgressHandler | None
+    on_begun: Callable[[Record], None]
+    keeper: ShardKeeper | None = None
+
+    async def down(
+        self,
+        record: ShardRecord,
+        opened: Opened,
+        means: Means,
+        going_on: tuple[Resumed, HeldInputs] | tuple[None, None],
+    ) -> ShardResult:
+        shard = self.started.shard
+        assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
+        resumed, inputs = going_on
+        beside: Beside = alone
+        if self.keeper is not None:
+            await asyncio.to_thread(self.keeper.begin)
+            beside = self.keeper.beside
+        with at_work(record):
+            sitting = await ask_what_lacks(
+                record, self.config, opened, means, resumed, self.on_progress, inputs,
+                shard=shard, on_begun=self.on_begun, beside=beside,
+            )  # fmt: skip
+        return ShardResult(record, shard, sitting.n_done, sitting.stop)
 
 
 def share_of(config: Settings, started: RunStarted, at_once: int) -> Settings:

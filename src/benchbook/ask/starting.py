@@ -5,8 +5,8 @@ The asking is done in sittings, within the limits, and the journal holds how eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -216,6 +216,15 @@ async def _sit(
             return RunResult(record, evaluator.derive(record, record.path), sitting.stop)
 
 
+Beside = Callable[[Stop], AbstractAsyncContextManager[None]]
+
+
+@asynccontextmanager
+async def alone(_: Stop) -> AsyncIterator[None]:
+    """Nothing goes on beside the asking."""
+    yield
+
+
 async def ask_what_lacks(
     record: Record,
     config: SittingSettings,
@@ -228,8 +237,10 @@ async def ask_what_lacks(
     shard: Shard | None = None,
     as_it_is: bool = False,
     on_begun: Callable[[Record], None] = lambda _: None,
+    beside: Beside = alone,
 ) -> Sitting:
-    """Ask whatever a journal lacks: of the whole plan, or of one `shard`. The record is held by the caller."""
+    """Ask whatever a journal lacks: of the whole plan, or of one `shard`. The record is held by the caller. What goes
+    on `beside` begins before the journal is opened, and ends once it is closed; it may say why to stop."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with closing(opened.questions(record, stop)) as questions:
@@ -237,7 +248,8 @@ async def ask_what_lacks(
             inputs.check()  # as they were read
         on_begun(record)
         sitting = Sitting(record, config, means, questions, stop, on_progress, shard)
-        await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
+        async with beside(stop):
+            await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
     return sitting
 
 

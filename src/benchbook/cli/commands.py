@@ -59,6 +59,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "import": "Make records of other tools' logs.",
         "audit": "Compute each number of another tool's log again from its samples.",
         "export": "Write a run in another tool's form, or as a table.",
+        "push": "Put a record into an object store, such as a bucket of S3's.",
+        "pull": "Get a record from an object store.",
         "send": "Send a run's results to OpenTelemetry, Langfuse, MLflow or W&B.",
     },
     "Serve, and set up": {
@@ -89,6 +91,8 @@ _SHARED: Mapping[str, str] = {
     "position": "judges",
     "protocol": "own_specs",
     "prove": "shards",
+    "pull": "stores",
+    "push": "stores",
     "rescore": "records",
     "rubric": "own_specs",
     "runs": "records",

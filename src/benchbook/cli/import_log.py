@@ -8,7 +8,7 @@ import click
 
 from benchbook.cli.completion import complete_file
 from benchbook.cli.output import json_option, print_json
-from benchbook.cli.shards import say_shard, shard_option
+from benchbook.cli.shards import keep_asked_for, refuse_without_shard, say_shard, shard_option, store_option
 from benchbook.cli.summary import print_run, reported_json
 from benchbook.errors import ConfigError, InputError
 from benchbook.text import visible
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--runs", "--out", "runs", default="runs", show_default=True, help="The folder with the records.")
 @click.option("--run-id", help="The record's name, of a single log; by default the time and six hexadecimal digits.")
 @shard_option
+@store_option
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @click.option("--quiet", is_flag=True, help="No summary: only what goes wrong.")
 @json_option
@@ -59,6 +60,7 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
     if options["shard"]:
         _import_shard(path, wanted, tool, options)
         return
+    refuse_without_shard(options)
     reports = None if options["reports"] == "none" else options["reports"]
     found: list[dict[str, Any]] = []
     try:
@@ -81,11 +83,17 @@ def import_log(ctx: click.Context, /, path: str, **options: Any) -> None:
 
 def _import_shard(path: str, wanted: Wanted, tool: Tool | None, options: dict[str, Any]) -> None:
     """Import one part of a log, as one of many. Raises: UsageError where there are several logs."""
+    from benchbook.ask.keeping import kept_shard
     from benchbook.exchange.importing import import_shard, one_log
     from benchbook.record.shards import shard_named
 
-    with one_log(path, wanted, tool) as log:
-        say_shard(import_shard(log, wanted, shard_named(options["shard"])), options)
+    asked = shard_named(options["shard"])
+    with (
+        one_log(path, wanted, tool) as log,
+        kept_shard(keep_asked_for(options), wanted.runs, wanted.run_id, asked.number),
+    ):
+        result = import_shard(log, wanted, asked)
+    say_shard(result, options)
 
 
 def _scale(words: str | None) -> tuple[float, float] | None:

@@ -28,7 +28,7 @@ from benchbook.cli.judge_pairs import pairs
 from benchbook.cli.output import find_record, json_option, print_json, run_argument, runs_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, options_of, resume_option
-from benchbook.cli.shards import at_once_option, shard_option
+from benchbook.cli.shards import shard_options
 from benchbook.cli.sitting import begun_or_resumed, print_result, say_stopped
 from benchbook.errors import UsageError
 from benchbook.text import one_line, shorten
@@ -250,8 +250,7 @@ _EXAMPLES = (
 @click.option("--probes", type=int, help="Of how many outputs probes are made, whose right answer is known.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
 @resume_option
-@shard_option
-@at_once_option
+@shard_options
 @engine_options
 @move_judge_option
 @send_option

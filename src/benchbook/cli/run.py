@@ -15,7 +15,7 @@ from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import by_rule_option, find_record, json_option
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, move_judge_option, resume_option, setting_options
-from benchbook.cli.shards import at_once_option, shard_option
+from benchbook.cli.shards import shard_options
 from benchbook.errors import UsageError
 from benchbook.text import visible
 
@@ -50,8 +50,7 @@ _EXAMPLES = (
     shell_complete=complete_run,
 )
 @resume_option
-@shard_option
-@at_once_option
+@shard_options
 @engine_options
 @move_judge_option
 @click.option("--dry-run", is_flag=True, help="Check everything, say what would be asked and cost, and ask nothing.")

@@ -13,7 +13,14 @@ from benchbook.cli.help import SectionedCommand
 from benchbook.cli.output import find_record, json_option, print_json
 from benchbook.cli.send import check_trackers, send_ended, send_option
 from benchbook.cli.settings import given_settings, name_values, options_of, resume_option, several
-from benchbook.cli.shards import at_once_option, refuse_shard_with, say_shard, shard_option, shard_shown
+from benchbook.cli.shards import (
+    keep_asked_for,
+    refuse_shard_with,
+    refuse_without_shard,
+    say_shard,
+    shard_options,
+    shard_shown,
+)
 from benchbook.errors import ConfigError, UsageError
 from benchbook.evaluators.settings import SCORE_SPEC
 
@@ -86,8 +93,7 @@ _EXAMPLES = (
 @click.option("--dry-run", is_flag=True, help="Check everything and score nothing: the record has no samples.")
 @click.option("--table", help="Write a row an item into this Parquet file, and no record: for millions of items.")
 @resume_option
-@shard_option
-@at_once_option
+@shard_options
 @click.option(
     "--runs",
     "--out",
@@ -130,8 +136,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
     if options["shard"]:
         _score_shard(options)
         return
-    if options["at_once"]:
-        raise UsageError("--at-once: only with --shard")
+    refuse_without_shard(options)
     if options["answers_of"] is not None:
         result = _read_of_run(options)
     else:
@@ -152,6 +157,7 @@ def score(ctx: click.Context, /, **options: Any) -> None:
 
 def _score_shard(options: dict[str, Any]) -> None:
     """Score or ask one part, as one of many."""
+    from benchbook.ask.keeping import kept_shard
     from benchbook.evaluators.registry import answers_evaluator, scorer_or_name
     from benchbook.record.shards import shard_named
 
@@ -160,7 +166,10 @@ def _score_shard(options: dict[str, Any]) -> None:
         shard_shown(*_to_ask(options), None, options)
         return
     evaluator = answers_evaluator(scorer_or_name(options["spec"]))
-    say_shard(evaluator.score_shard(_predictions(options), shard_named(options["shard"])), options)
+    config, asked = _predictions(options), shard_named(options["shard"])
+    with kept_shard(keep_asked_for(options), config.runs, config.run_id, asked.number):
+        result = evaluator.score_shard(config, asked)
+    say_shard(result, options)
 
 
 def _read(options: dict[str, Any]) -> Any:

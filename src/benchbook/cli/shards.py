@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from benchbook.errors import RunStoppedError, UsageError
 from benchbook.text import plural, sentences, visible
 
 if TYPE_CHECKING:
+    from benchbook.ask.keeping import Keep
     from benchbook.ask.settings import SittingSettings
     from benchbook.ask.sharding import ShardResult
     from benchbook.evaluators.contract import Evaluator
@@ -26,6 +28,43 @@ at_once_option = click.option(
     metavar="N",
     help="How many shards are asked at once, which share the rates; by default all, of processes one a core.",
 )
+
+store_option = click.option(
+    "--store",
+    metavar="URL",
+    help="Keep it in an object store, too, such as s3://bucket/prefix; go on with what is there.",
+)
+push_seconds_option = click.option(
+    "--push-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="With --store: how often what came is pushed; by default every 30 seconds.",
+)
+
+
+def shard_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options by which a command that asks records one shard."""
+    for option in (push_seconds_option, store_option, at_once_option, shard_option):
+        command = option(command)
+    return command
+
+
+def refuse_without_shard(options: dict[str, Any]) -> None:
+    """Refuse options that are about one shard, where there is none. Raises: UsageError."""
+    for name in ("at_once", "store", "push_seconds"):
+        if options.get(name) is None or (name == "at_once" and options.get("shards")):
+            continue
+        more = "; a whole record goes there by `benchbook push`" if name == "store" else ""
+        if name == "at_once" and "shards" in options:
+            more = " or --shards"
+        raise UsageError(f"--{name.replace('_', '-')}: only with --shard{more}")
+
+
+def keep_asked_for(options: dict[str, Any]) -> Keep | None:
+    """The store that a shard is kept in. Raises: UsageError."""
+    from benchbook.ask.keeping import keep_in
+
+    return keep_in(options["store"], options.get("push_seconds"))
 
 
 def shard_shown(
@@ -42,7 +81,7 @@ def shard_shown(
 
     asked = shard_named(options["shard"], options["at_once"])
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
-        result = run_async(ask_shard(evaluator, checked, asked, on_progress, source))
+        result = run_async(ask_shard(evaluator, checked, asked, on_progress, source, keep=keep_asked_for(options)))
     say_shard(result, options)
     return result
 
@@ -57,7 +96,9 @@ def say_shard(result: ShardResult, options: dict[str, Any]) -> None:
         done = f"{result.n_done:,} of {plural(shard.n_samples, 'sample')}"
         click.echo(visible(f"{result.record.path}: shard {shard.number}/{shard.of}, {done}"))
         if stop.reason is None:
-            click.echo(visible(f"When all {shard.of} are whole: benchbook join {result.record.run}"))
+            store = options.get("store")
+            run = result.record.run if store is None else f"{result.record.run_id} --store {store}"
+            click.echo(visible(f"When all {shard.of} are whole: benchbook join {run}"))
     if stop.reason is None:
         return
     said_so = sentences(stop.reason, "The same command goes on.")
@@ -78,14 +119,13 @@ def refuse_shard_with(options: dict[str, Any], *names: str) -> None:
 @click.command()
 @run_argument
 @click.option("--incomplete", is_flag=True, help="Join also where shards are missing, or have not ended.")
+@click.option("--store", metavar="URL", help="The object store with the shards of RUN, an id: pull, join, and push.")
 @click.option("--reports", default="reports", show_default=True, help="Where reports go; `none` for none.")
 @runs_option
 @click.option("--quiet", is_flag=True, help="No summary: only what goes wrong.")
 @json_option
 @click.pass_context
-def join(
-    ctx: click.Context, run: str | None, incomplete: bool, reports: str, runs: str, quiet: bool, as_json: bool
-) -> None:
+def join(ctx: click.Context, /, run: str | None, runs: str, **options: Any) -> None:
     """Check all shards of RUN, name them in one file, and compute the record's numbers from them.
 
     Nothing is changed in any shard, and it can be done again at any time. Ends with 1 where a sample is in two shards
@@ -93,9 +133,15 @@ def join(
     """
     from benchbook.cli.summary import print_run
     from benchbook.evaluators.joining import join as join_shards
+    from benchbook.evaluators.joining import join_kept
+    from benchbook.stores.address import store_address
 
-    record = find_record(run, runs, says_name=False)
-    found = join_shards(record, incomplete=incomplete)
+    as_json, reports = options["as_json"], options["reports"]
+    if options["store"] is None:
+        found = join_shards(find_record(run, runs, says_name=False), incomplete=options["incomplete"])
+    else:
+        found = join_kept(store_address(options["store"]), run or "", runs, incomplete=options["incomplete"])
+    record = found.record
     if found.derived is None:
         if as_json:
             findings = [{"file": one.file, "line": one.line, "what": one.what} for one in found.findings]
@@ -104,7 +150,9 @@ def join(
             click.echo(visible(str(finding)))
         click.echo(visible(f"{record.path}: not joined ({plural(len(found.findings), 'finding')})"), err=True)
         ctx.exit(1)
-    print_run(record, found.derived, reports=None if reports == "none" else reports, as_json=as_json, quiet=quiet)
+    print_run(
+        record, found.derived, reports=None if reports == "none" else reports, as_json=as_json, quiet=options["quiet"]
+    )
 
 
 @click.command()

@@ -11,7 +11,7 @@ import click
 from benchbook.cli.engines import asked_in_shards_shown, refuse_engine_without_shards
 from benchbook.cli.output import find_record
 from benchbook.cli.settings import given_settings
-from benchbook.cli.shards import refuse_shard_with, shard_shown
+from benchbook.cli.shards import refuse_shard_with, refuse_without_shard, shard_shown
 from benchbook.cli.summary import print_dry_run, print_run
 from benchbook.errors import RunStoppedError, UsageError
 from benchbook.evaluators.settings import SETTINGS
@@ -47,8 +47,8 @@ def begun_or_resumed(
     refuse_engine_without_shards(options)
     if options["shard"]:
         refuse_shard_with(options, "resume", "gate", "send_to", "dry_run")
-    elif options["at_once"] and not options["shards"]:
-        raise UsageError("--at-once: only with --shard or --shards")
+    else:
+        refuse_without_shard(options)
     if options["resume"] and options["dry_run"]:
         raise UsageError("--dry-run looks at a new run; for how far a record is, `benchbook show RUN`")
     if options["move_judge"] and not options["resume"]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from benchbook.errors import RecordDamagedError, RecordError, UsageError
+from benchbook.errors import RecordDamagedError, RecordError, TakenError, UsageError
 from benchbook.evaluators.contract import DerivedFiles
 from benchbook.evaluators.journal_files import foreign
 from benchbook.evaluators.registry import evaluator_of
@@ -21,12 +22,13 @@ from benchbook.evaluators.shard_checks import (
     shards_to_read,
 )
 from benchbook.record.derived_files import Discrepancy, deriving
-from benchbook.record.folder import Record, at_work, shard_folders
+from benchbook.record.folder import RUN_ID, Record, at_work, shard_folders
 from benchbook.record.joined_state import state_of_joined
 from benchbook.record.reading import SHARDS
 from benchbook.record.sets import (
     RULES,
     SETS,
+    Claim,
     RecordSet,
     SetHead,
     commit_set,
@@ -36,6 +38,11 @@ from benchbook.record.sets import (
     set_files,
 )
 from benchbook.record.state import JournalState
+from benchbook.stores.address import StoreAddress
+from benchbook.stores.names import listed
+from benchbook.stores.objects import open_objects
+from benchbook.stores.pulling import pull_record
+from benchbook.stores.pushing import push_facts, push_once, push_record
 from benchbook.text import plural
 from benchbook.writing import sweep
 
@@ -61,11 +68,11 @@ class Joined:
         return self.derived
 
 
-def join(record: Record, *, incomplete: bool = False) -> Joined:
+def join(record: Record, *, incomplete: bool = False, claim: Claim = lambda *_: None) -> Joined:
     """Check all shards of a run, name them in a set, and derive the record's files from them.
 
     Nothing that is there is changed, and it can be done again at any time. A run of which shards are missing or have
-    not ended is joined only as `incomplete`: its record says that it is not complete.
+    not ended is joined only as `incomplete`: its record says that it is not complete. `claim` is as in `commit_set`.
 
     Raises: UsageError where there are no shards; RecordError where it can't be written; LaterRecordError.
     """
@@ -81,10 +88,39 @@ def join(record: Record, *, incomplete: bool = False) -> Joined:
             return Joined(record, tuple(dict.fromkeys(findings)))
         made = _set_of(reports)
         with suppress(FileExistsError):  # another process has joined the same meanwhile, or what has come since
-            commit_set(record.path, made)
+            commit_set(record.path, made, claim)
         with deriving(record):
             derived = evaluator_of(record).derive(record, record.path, _state_of(record, reports, made))
     return Joined(record, (), made, derived)
+
+
+def join_kept(store: StoreAddress, run_id: str, runs: str | Path, *, incomplete: bool = False) -> Joined:
+    """Join a run whose shards are in a store: pull what has come, join it here, and push the set and what follows.
+
+    The set is created in the store before it is written here. Of two that join at once one creates it; the other one
+    pulls that, and joins again.
+    Raises: as `join`, `pull_record` and `push_record`; UsageError for a run that is named by no id.
+    """
+
+    def claim(name: str, data: bytes) -> None:
+        push_facts(objects, record, listed(objects.list()))  # a set names nothing that the store lacks
+        push_once(objects, f"{SETS}/{name}", data)
+
+    if RUN_ID.fullmatch(run_id) is None:
+        raise UsageError(f"{run_id}: found no run id; a store has records by their ids alone")
+    objects = open_objects(store / run_id)
+    for last in (False, False, True):
+        record = pull_record(objects, runs, run_id).record
+        try:
+            found = join(record, incomplete=incomplete, claim=claim)
+        except TakenError:
+            if last:
+                raise
+            continue
+        if found.derived is not None:
+            push_record(objects, record)
+        return found
+    raise AssertionError("the last try returns or raises")
 
 
 def _read_sets(record: Record) -> tuple[list[RecordSet], list[Discrepancy]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Unpack
 
+from benchbook.ask.keeping import keep_in
 from benchbook.ask.sharding import ShardResult, ask_shard
 from benchbook.ask.work import ProgressHandler
 from benchbook.ask.work import run_async as run_in_loop
 from benchbook.evaluators.in_shards import EngineName, ShardsWanted, ask_in_shards
 from benchbook.evaluators.joining import join as join_shards
+from benchbook.evaluators.joining import join_kept
 from benchbook.evaluators.registry import settings_asked_for
 from benchbook.evaluators.settings import values_of
 from benchbook.library.asking import as_settings
@@ -18,6 +20,7 @@ from benchbook.library.objects import Run, run_of
 from benchbook.library.twins import in_thread
 from benchbook.record.folder import record_named
 from benchbook.record.shards import shard_named
+from benchbook.stores.address import store_address
 from benchbook.views.progress import progress_asked
 
 
@@ -26,6 +29,8 @@ def run_shard(
     config: str | Path | None = None,
     *,
     at_once: int | None = None,
+    store: str | None = None,
+    push_seconds: float | None = None,
     on_progress: ProgressHandler | None = None,
     progress: bool | None = None,
     **settings: Unpack[RunKeywords],
@@ -33,13 +38,19 @@ def run_shard(
     """Ask one shard of a run, such as "3/8", as `benchbook run --shard` does: begin it, or go on where it ends.
 
     The settings are those of `bb.run`, the same for every shard; `run_id` names the run. `at_once` is how many shards
-    are asked at the same time, which share the rates. The result says how far the shard `is_whole`.
+    are asked at the same time, which share the rates. With a `store`, such as "s3://bucket/prefix", the shard is kept
+    there, too, pushed every `push_seconds` (30), and goes on with what is there. The result says how far the shard
+    `is_whole`.
 
-    Raises: as `bb.run`; UsageError for a shard that was begun with another plan.
+    Raises: as `bb.run`; UsageError for a shard that was begun with another plan; TakenError where another writer is at
+    it; StoreError.
     """
     return run_in_loop(
-        run_shard_async(shard, config, at_once=at_once, on_progress=on_progress, progress=progress, **settings)
-    )
+        run_shard_async(
+            shard, config, at_once=at_once, store=store, push_seconds=push_seconds, on_progress=on_progress,
+            progress=progress, **settings,
+        )
+    )  # fmt: skip
 
 
 async def run_shard_async(
@@ -47,16 +58,18 @@ async def run_shard_async(
     config: str | Path | None = None,
     *,
     at_once: int | None = None,
+    store: str | None = None,
+    push_seconds: float | None = None,
     on_progress: ProgressHandler | None = None,
     progress: bool | None = None,
     **settings: Unpack[RunKeywords],
 ) -> ShardResult:
     """As `run_shard`, inside an event loop."""
     check_names(settings, RunKeywords, run_shard_async)
-    asked = shard_named(shard, at_once)
+    asked, keep = shard_named(shard, at_once), keep_in(store, push_seconds)
     with as_settings(values_of(config, settings)) as given, progress_asked(progress, on_progress) as told:
         evaluator, checked = settings_asked_for(given, str(config or "run_shard"), "run")
-        return await ask_shard(evaluator, checked, asked, told, config)
+        return await ask_shard(evaluator, checked, asked, told, config, keep=keep)
 
 
 def run_shards(
@@ -92,13 +105,19 @@ def run_shards(
 run_shards_async = in_thread(run_shards)
 
 
-def join(run: FilePath, *, runs: FilePath = "runs", incomplete: bool = False) -> Run:
+def join(run: FilePath, *, runs: FilePath = "runs", store: str | None = None, incomplete: bool = False) -> Run:
     """Make one record of the shards of a run, as `benchbook join` does; it can be done again at any time.
 
-    Raises: RecordError with what is wrong, and nothing is joined then; UsageError where there are no shards.
+    With a `store`, `run` is the id of a run whose shards lie there: they are pulled, and what follows is pushed.
+
+    Raises: RecordError with what is wrong, and nothing is joined then; StoreError; UsageError where there are no
+    shards.
     """
-    record = record_named(str(run), runs)
-    return run_of(record, join_shards(record, incomplete=incomplete).files())
+    if store is None:
+        found = join_shards(record_named(str(run), runs), incomplete=incomplete)
+    else:
+        found = join_kept(store_address(store), str(run), runs, incomplete=incomplete)
+    return run_of(found.record, found.files())
 
 
 join_async = in_thread(join)

@@ -83,7 +83,7 @@ class JournalWriter:
         refuse_to_write(journal.parent)
         self._journal = journal
         self._segment_bytes = min(segment_bytes or SEGMENT_BYTES, MAX_SEGMENT_BYTES)
-        self._lock = _lock_folder(journal)
+        self._lock = lock_journal(journal)
         self._syncing = threading.Lock()  # one fsync at a time: the system tells of a failure only once
         self._unsynced: OSError | None = None  # an fsync failed
         self._lost: str | None = None  # the journal is no longer where it was
@@ -320,8 +320,11 @@ def refuse_to_write(record: Path) -> None:
         raise RecordError(f"{record}: can't be written ({SYSTEM.no_records})")
 
 
-def _lock_folder(journal: Path) -> PathLock:
-    """Lock the folder itself: the lock leaves no file behind and ends with its process."""
+def lock_journal(journal: Path) -> PathLock:
+    """Lock the folder itself, as its one writer: the lock leaves no file behind and ends with its process.
+
+    Raises: RecordLockedError where another has it; RecordError.
+    """
     try:
         lock = SYSTEM.to_lock(journal)
     except OSError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -108,14 +108,22 @@ def newest_set(run: Path) -> RecordSet | None:
 
 
 def read_set(path: Path) -> RecordSet:
-    """A set as its file has it, held against its root.
+    """A set as its file has it. Raises: as `set_of`."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordDamagedError(path, None, f"is no set of shards ({error})") from None
+    return set_of(path, data)
+
+
+def set_of(path: Path, data: bytes) -> RecordSet:
+    """A set by the bytes of its file, held against its root.
 
     Raises: RecordDamagedError for what is no set, and for one of which any byte was changed.
     """
     try:
-        data = path.read_bytes()
         found: RecordSet = decode_json(data, msgspec.json.Decoder(ready(RecordSet)))
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordDamagedError(path, None, f"is no set of shards ({error})") from None
     if found.head.rules != RULES:
         raise RecordDamagedError(path, None, f"was made by the rules {found.head.rules[:40]!r}, and these are {RULES}")
@@ -133,8 +141,12 @@ def written(made: RecordSet) -> bytes:
     return canonical_json(made) + b"\n"
 
 
-def commit_set(run: Path, made: RecordSet) -> Path:
-    """Write a set as the newest, unless the newest says the same; return its file.
+Claim = Callable[[str, bytes], None]  # takes a set file's name and its bytes; raises FileExistsError
+
+
+def commit_set(run: Path, made: RecordSet, claim: Claim = lambda *_: None) -> Path:
+    """Write a set as the newest, unless the newest says the same; return its file. `claim` is called before, with what
+    is going to be written.
 
     Raises: FileExistsError where another process has written one meanwhile; RecordError.
     """
@@ -146,6 +158,7 @@ def commit_set(run: Path, made: RecordSet) -> Path:
     folder = run / SETS
     make_folder(folder)
     path = folder / f"{len(files) + 1:06d}.json"
+    claim(path.name, written(made))
     with written_new(path) as file:
         file.write(written(made))
     return path
