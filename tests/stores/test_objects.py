@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,6 +85,14 @@ def test_objects_are_created_once(url: str, tmp_path: Path) -> None:
         found.get("sets/1", 2)
     assert got(found, "other", tmp_path / "file") == "04efaf080f5a3e74e1c29d1ca6a48569382cbbcd324e8d59d2b83ef21c039f00"
     assert (tmp_path / "file").read_bytes() == b"four"
+
+
+def test_a_large_object_goes_in_pieces(url: str, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 80_000
+    (tmp_path / "large").write_bytes(data)
+    at(url).put("large", tmp_path / "large")
+    assert got(at(url), "large", tmp_path / "back") == hashlib.sha256(data).hexdigest()
+    assert (tmp_path / "back").read_bytes() == data
 
 
 def test_of_many_at_once_one_creates_it(url: str) -> None:
@@ -173,6 +182,14 @@ def test_a_bucket_that_is_not_there_is_said_at_once(url: str) -> None:
 def test_nobody_there_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(StoreError, match=r"did not answer as it should \(no answer\), 6 times"):
+        at(url).list()
+
+
+def test_that_there_are_no_keys_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(StoreError, match=r"there are no keys in the environment \(AWS_ACCESS_KEY_ID …\)"):
         at(url).list()
 
 

@@ -66,7 +66,7 @@ def push(found: Objects, journal: Path) -> int:
 
 
 def pull(found: Objects, journal: Path) -> int:
-    return _pull_journal(found, NAME, segments(found), journal)
+    return _pull_journal(found, NAME, segments(found), journal).n_grown
 
 
 def files(journal: Path) -> dict[str, bytes]:

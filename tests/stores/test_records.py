@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+import benchbook as bb
 from benchbook.ask.keeping import Keep, ShardKeeper, keep_in
 from benchbook.ask.limits import Stop
 from benchbook.ask.sharding import ShardResult, ask_shard
@@ -95,6 +96,29 @@ def test_what_is_derived_anew_takes_the_place_of_what_was(tmp_path: Path, url: s
     assert push_record(of_run(url), record).n_objects == len(DERIVED) + 1
     other = pull_record(of_run(url), tmp_path / "other", "run").record
     assert other.manifest.read_bytes() == record.manifest.read_bytes()
+
+
+def test_what_a_folder_has_more_stays(tmp_path: Path, url: str) -> None:
+    """And what is derived of it, too."""
+    config = write_judged(tmp_path, 6, 1)
+    record = judged_in_shards(config, 2, (1,))
+    joined(record, incomplete=True)
+    push_record(of_run(url), record)
+    joined(judged_in_shards(config, 2, (2,)))
+    before = files(record.path)
+    pull_record(of_run(url), record.path.parent, "run")
+    assert files(record.path) == before
+    push_record(of_run(url), record)
+    assert files(pull_record(of_run(url), tmp_path / "other", "run").record.path) == before
+
+
+def test_labels_of_people_are_kept_too(tmp_path: Path, url: str) -> None:
+    record = begun_alone(write_judged(tmp_path, 6, 1))
+    labels = bb.label(record.path, out=tmp_path / "labels", n=3)
+    pushed = bb.push(labels.path, url)
+    assert pushed.address == f"{url}/labels"
+    found = pull_record(of_run(url, "labels"), tmp_path / "other", "labels").record
+    assert files(found.path) == files(Path(labels.path))
 
 
 def test_two_records_of_one_name_are_told_apart(tmp_path: Path, url: str) -> None:

@@ -15,6 +15,7 @@ from benchbook.cli.completion import complete_folder, complete_run
 from benchbook.errors import UsageError
 from benchbook.record.derived_files import misnamed_words
 from benchbook.record.folder import Record, record_named, records_in
+from benchbook.stores.address import is_address, store_address
 from benchbook.text import visible
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -93,6 +94,8 @@ def find_record(run: str | None, runs: str, *, says_name: bool = True) -> Record
 
     Raises: UsageError.
     """
+    if run is not None and is_address(run):
+        raise UsageError(f"{store_address(run)}: lies in a store: get it by `benchbook pull {store_address(run)}`")
     if run is None:
         records = records_in(runs)
         if not records:

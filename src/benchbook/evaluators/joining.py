@@ -39,10 +39,9 @@ from benchbook.record.sets import (
 )
 from benchbook.record.state import JournalState
 from benchbook.stores.address import StoreAddress
-from benchbook.stores.names import listed
 from benchbook.stores.objects import open_objects
 from benchbook.stores.pulling import pull_record
-from benchbook.stores.pushing import push_facts, push_once, push_record
+from benchbook.stores.pushing import push_facts, push_once, push_what_follows
 from benchbook.text import plural
 from benchbook.writing import sweep
 
@@ -103,22 +102,22 @@ def join_kept(store: StoreAddress, run_id: str, runs: str | Path, *, incomplete:
     """
 
     def claim(name: str, data: bytes) -> None:
-        push_facts(objects, record, listed(objects.list()))  # a set names nothing that the store lacks
         push_once(objects, f"{SETS}/{name}", data)
 
     if RUN_ID.fullmatch(run_id) is None:
         raise UsageError(f"{run_id}: found no run id; a store has records by their ids alone")
     objects = open_objects(store / run_id)
     for last in (False, False, True):
-        record = pull_record(objects, runs, run_id).record
+        pulled = pull_record(objects, runs, run_id)
         try:
-            found = join(record, incomplete=incomplete, claim=claim)
+            push_facts(objects, pulled.record, pulled.there, pulled.level)  # a set names nothing that the store lacks
+            found = join(pulled.record, incomplete=incomplete, claim=claim)
         except TakenError:
             if last:
                 raise
             continue
         if found.derived is not None:
-            push_record(objects, record)
+            push_what_follows(objects, pulled.record, pulled.there)
         return found
     raise AssertionError("the last try returns or raises")
 

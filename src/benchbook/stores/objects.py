@@ -27,6 +27,7 @@ _TRIES = 6
 _FIRST_WAIT_S, _MOST_WAIT_S = 0.2, 5.0
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,60})</Code>")
+_ROLE = ("/latest/api/token", "/latest/meta-data")  # where Amazon's machines are asked for keys
 _PASSES = ("HTTP 408", "HTTP 409", "HTTP 429")
 _PIECE = 8 << 20
 _Found = TypeVar("_Found")
@@ -172,6 +173,9 @@ class Objects:
             yield
         except (exceptions.BaseError, OSError) as error:
             said = _said(error)
+            if any(path in str(error) for path in _ROLE):
+                what = "there are no keys in the environment (AWS_ACCESS_KEY_ID …), and this machine has no role"
+                raise self.error(name, what) from None
             if "NoSuchBucket" in said:
                 raise self.error(name, "there is no such bucket: make it first") from None
             if isinstance(error, exceptions.UnauthenticatedError | exceptions.PermissionDeniedError | PermissionError):

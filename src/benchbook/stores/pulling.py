@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from benchbook.errors import RecordError, StoreError, TakenError
 from benchbook.record.facts import FIRST_PREV
 from benchbook.record.folder import Record, fit_for_run
 from benchbook.record.journal import lock_journal
-from benchbook.record.reading import SHARDS, read_segment, segment_files, segment_number
-from benchbook.record.sets import set_of
+from benchbook.record.reading import SHARDS, is_file, read_segment, segment_files, segment_number
+from benchbook.record.sets import set_files, set_of
 from benchbook.stores.names import INPUTS, JOURNAL, Listing, PutSegment, listed, sealed_name
 from benchbook.stores.objects import Objects
 from benchbook.stores.parts import last_part_of, segment_of
@@ -42,17 +43,29 @@ _AT_ONCE = 8  # journals
 
 
 @dataclass(frozen=True, slots=True)
+class _Came:
+    """A pull: how many objects were new here, and which journals end here where they end in the store."""
+
+    n_new: int
+    level: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Pulled:
-    """A record that was pulled, and how many objects of journals, inputs and sets were new here."""
+    """A record that was pulled, how many objects of journals, inputs and sets were new here, and what the store has:
+    of the journals that are `level` just what this folder has."""
 
     record: Record
     n_new: int
+    there: Listing
+    level: frozenset[str]
 
 
 def pull_record(objects: Objects, runs: str | Path, run_id: str) -> Pulled:
     """Pull a record, sharded or not, whose objects these are, into a folder of records.
 
-    Where it is there already, it gets what the store has more; what this folder has more stays.
+    Where it is there already, it gets what the store has more; what this folder has more stays, and so does what is
+    derived of that.
     Raises: StoreError, also for names and bytes that no record has; TakenError where the two have gone apart;
     RecordLockedError where a process writes it; RecordDamagedError; RecordError.
     """
@@ -61,8 +74,8 @@ def pull_record(objects: Objects, runs: str | Path, run_id: str) -> Pulled:
         raise StoreError(f"{objects.address}: there is no record (no object of a journal)")
     target = Path(runs) / run_id
     fit_for_run(target, run_id)
-    n_new = _pull(objects, there, target)
-    return Pulled(Record(target), n_new)
+    came = _pull(objects, there, target)
+    return Pulled(Record(target), came.n_new, there, came.level)
 
 
 def pull_shard(objects: Objects, runs: str | Path, run_id: str, number: int) -> bool:
@@ -75,11 +88,11 @@ def pull_shard(objects: Objects, runs: str | Path, run_id: str, number: int) -> 
     fit_for_run(target, run_id)
     there.inputs = listed(objects.list(INPUTS)).inputs
     _check_of_one_kind(objects, there, target)
-    return _pull_into(objects, there, target) > 0  # other shards are pulled into the same folder, by others
+    return _pull_into(objects, there, target).n_new > 0  # other shards are pulled into the same folder, by others
 
 
-def _pull(objects: Objects, there: Listing, target: Path) -> int:
-    """All that is listed, and that the folder lacks. Returns the number of objects that were new."""
+def _pull(objects: Objects, there: Listing, target: Path) -> _Came:
+    """All that is listed, and that the folder lacks."""
     _check_of_one_kind(objects, there, target)
     if target.is_dir():
         return _pull_into(objects, there, target)
@@ -95,7 +108,7 @@ def _check_of_one_kind(objects: Objects, there: Listing, target: Path) -> None:
         raise TakenError(f"{target}: is another record than {objects.address}: one has shards, the other one writer")
 
 
-def _pull_into(objects: Objects, there: Listing, folder: Path) -> int:
+def _pull_into(objects: Objects, there: Listing, folder: Path) -> _Came:
     try:
         return _pull_all_into(objects, there, folder)
     except OSError as error:
@@ -103,21 +116,34 @@ def _pull_into(objects: Objects, there: Listing, folder: Path) -> int:
         raise RecordError(f"{cant_be_written(folder, error)}; {what}") from None
 
 
-def _pull_all_into(objects: Objects, there: Listing, folder: Path) -> int:
-    make_folder(folder / INPUTS)
+def _pull_all_into(objects: Objects, there: Listing, folder: Path) -> _Came:
+    if there.inputs or JOURNAL not in there.journals:  # people's labels have none
+        make_folder(folder / INPUTS)
     n_new = sum(_pull_input(objects, folder / INPUTS, sha256) for sha256 in sorted(there.inputs))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        grown = [
-            pool.submit(_pull_journal, objects, name, segments, folder / name)
+        journals = {
+            name: pool.submit(_pull_journal, objects, name, segments, folder / name)
             for name, segments in there.journals.items()
-        ]
-        n_new += sum(one.result() for one in grown)
-    for name in there.sets:
-        n_new += _pull_set(objects, folder / name, name)
-    for name in sorted(there.others, key=lambda name: (name == MANIFEST, name)):
+        }
+        brought = {name: one.result() for name, one in journals.items()}
+    n_new += sum(one.n_grown for one in brought.values())
+    n_new += sum(_pull_set(objects, folder / name, name) for name in there.sets)
+    level = frozenset(name for name, one in brought.items() if one.is_level)
+    if len(level) == len(brought) and len(set_files(folder)) == len(there.sets):
+        _pull_others(objects, there.others, folder)
+    return _Came(n_new, level)
+
+
+def _pull_others(objects: Objects, sizes: Mapping[str, int], folder: Path) -> None:
+    """Signatures, and what was derived; nothing where both have the same manifest, which names all of that."""
+    manifest = objects.get(MANIFEST, MOST_SET_BYTES) if MANIFEST in sizes else b""
+    here = {name: (folder / name).stat().st_size for name in sizes if is_file(folder / name)}
+    if manifest and here == dict(sizes) and (folder / MANIFEST).read_bytes() == manifest:
+        return
+    for name in sorted(sizes, key=lambda name: (name == MANIFEST, name)):
         make_folder((folder / name).parent)
-        write_file(folder / name, objects.get(name, MOST_SET_BYTES))
-    return n_new
+        with written_whole(folder / name) as file:
+            objects.get_to(name, file)
 
 
 def _pull_input(objects: Objects, folder: Path, sha256: str) -> bool:
@@ -147,8 +173,16 @@ def _pull_set(objects: Objects, path: Path, name: str) -> bool:
 # ── journals ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pull_journal(objects: Objects, name: str, segments: dict[int, PutSegment], journal: Path) -> int:
-    """Bring a journal to where the store has it; a new one appears whole. Returns how many segments grew."""
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """A journal that was brought to where the store has it: how many segments grew, and whether both end there."""
+
+    n_grown: int
+    is_level: bool
+
+
+def _pull_journal(objects: Objects, name: str, segments: dict[int, PutSegment], journal: Path) -> _Brought:
+    """Bring a journal to where the store has it, if it has more; a new one appears whole."""
     if not journal.is_dir():
         whole = journal.parent if name != JOURNAL else journal  # a shard's folder is its journal's alone
         with folder_made_whole(whole) as made:
@@ -162,7 +196,7 @@ def _pull_journal(objects: Objects, name: str, segments: dict[int, PutSegment], 
         lock.close()
 
 
-def _bring(objects: Objects, name: str, segments: dict[int, PutSegment], journal: Path) -> int:
+def _bring(objects: Objects, name: str, segments: dict[int, PutSegment], journal: Path) -> _Brought:
     """Append what a journal lacks. Its files are at each moment as its writer would leave them: a plain segment is
     whole before it is sealed, and goes once the segment behind it names the seal."""
     here, number, prev = _end_of(journal)
@@ -170,11 +204,11 @@ def _bring(objects: Objects, name: str, segments: dict[int, PutSegment], journal
     if number == max(segments) and segments[number].parts:
         offset, lines = last_part_of(objects, name, number, segments[number])
         if here[offset:].startswith(lines):
-            return 0  # nothing has come, as is mostly so
+            return _Brought(0, offset + len(lines) == len(here))  # nothing has come, as is mostly so
     for current in range(number, max(segments) + 1):
         lines, sealed = segment_of(objects, name, current, segments[current])
         if here.startswith(lines) and current + 1 not in segments:
-            return n_grown  # this folder has all of it, or more
+            return _Brought(n_grown, here == lines)
         if not lines.startswith(here):
             what = "has other lines than this folder: another writer has gone on with it"
             raise TakenError(f"{objects.address}/{name}: {what}; here it is {journal.parent}")
@@ -189,7 +223,7 @@ def _bring(objects: Objects, name: str, segments: dict[int, PutSegment], journal
             if sealed is None:
                 raise StoreError(f"{objects.address}/{name}/{sealed_name(current)}: is missing")
             write_file(journal / sealed_name(current), sealed)
-    return n_grown
+    return _Brought(n_grown, n_grown > 0)
 
 
 def _end_of(journal: Path) -> tuple[bytes, int, str]:

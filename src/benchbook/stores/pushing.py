@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,20 +35,30 @@ def push_record(objects: Objects, record: Record) -> Pushed:
     """
     there = listed(objects.list())
     n_inputs, n_parts = push_facts(objects, record, there)
-    n_sets = sum(push_once(objects, f"{SETS}/{path.name}", path.read_bytes()) for path in _new_sets(record, there))
-    n_objects = n_inputs + n_parts + n_sets + push_others(objects, record, there)
-    return Pushed(str(objects.address), n_objects, n_parts)
+    return Pushed(str(objects.address), n_inputs + n_parts + push_what_follows(objects, record, there), n_parts)
 
 
-def push_facts(objects: Objects, record: Record, there: Listing) -> tuple[int, int]:
-    """Push inputs and journals; return how many inputs, and how many parts. Raises: as `push_record`."""
+def push_facts(
+    objects: Objects, record: Record, there: Listing, level: Collection[str] = frozenset()
+) -> tuple[int, int]:
+    """Push inputs and journals; return how many inputs, and how many parts. Of journals that are `level` all is there.
+
+    Raises: as `push_record`.
+    """
     n_inputs, n_parts = _push_inputs(objects, record.inputs, there.inputs), 0
     for journal in _journals(record):
         name = journal.relative_to(record.path).as_posix()
-        pusher = JournalPusher(objects, name, journal, there.journals.get(name, {}))
-        pusher.push()
-        n_parts += pusher.n_put
+        if name not in level:
+            pusher = JournalPusher(objects, name, journal, there.journals.get(name, {}))
+            pusher.push()
+            n_parts += pusher.n_put
     return n_inputs, n_parts
+
+
+def push_what_follows(objects: Objects, record: Record, there: Listing) -> int:
+    """Push what was joined and derived of facts that are there; return how many objects. Raises: as `push_record`."""
+    n_sets = sum(push_once(objects, f"{SETS}/{path.name}", path.read_bytes()) for path in _new_sets(record, there))
+    return n_sets + _push_others(objects, record, there)
 
 
 def shard_pusher(objects: Objects, record: ShardRecord) -> JournalPusher:
@@ -67,7 +77,8 @@ def _journals(record: Record) -> list[Path]:
 
 def _push_inputs(objects: Objects, folder: Path, there: set[str]) -> int:
     """Push inputs that are not there. Under its hash, whoever puts one puts the same."""
-    lacking = sorted(path for path in folder.iterdir() if is_sha256(path.name) and path.name not in there)
+    found = folder.iterdir() if folder.is_dir() else ()  # people's labels have none
+    lacking = sorted(path for path in found if is_sha256(path.name) and path.name not in there)
     for path in lacking:
         objects.put(f"{INPUTS}/{path.name}", path)
     return len(lacking)
@@ -88,7 +99,7 @@ def push_once(objects: Objects, name: str, data: bytes) -> bool:
     return False
 
 
-def push_others(objects: Objects, record: Record, there: Listing) -> int:
+def _push_others(objects: Objects, record: Record, there: Listing) -> int:
     """Push signatures, and what was derived, the manifest at last: where the store has the same one, all else is there
     as it names it. Who derives last is seen."""
     files = dict(_others(record))
