@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.ask.engines.all_shards import ShardSaid
+from benchbook.ask.shared_rates import Desk
 from benchbook.record.shards import ShardAsked
 
 
-def said_whole(shard: ShardAsked) -> ShardSaid:
+def said_whole(shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
     return ShardSaid(number=shard.number, of=shard.of, path=str(os.getpid()), n_done=10 * shard.number)
 
 
@@ -23,7 +24,7 @@ class KilledFirst:
     folder: str
     times: int
 
-    def __call__(self, shard: ShardAsked) -> ShardSaid:
+    def __call__(self, shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
         with (Path(self.folder) / str(shard.number)).open("a", encoding="utf-8") as file:
             file.write("x")
             begun = file.tell()
@@ -32,7 +33,7 @@ class KilledFirst:
         return said_whole(shard)
 
 
-def ends_with_3(shard: ShardAsked) -> ShardSaid:
+def ends_with_3(shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
     sys.stdout.write("what a worker prints is no answer\n")
     sys.exit(3)
 
@@ -43,7 +44,7 @@ class UntilItIsEnded:
 
     begun: str
 
-    def __call__(self, shard: ShardAsked) -> ShardSaid:
+    def __call__(self, shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
         ended: list[str] = []
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: ended.append(signal.Signals(number).name))

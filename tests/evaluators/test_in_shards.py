@@ -14,7 +14,7 @@ from benchbook.ask.engines.on_ray import SharedPlace, place_here
 from benchbook.ask.identity import code_version
 from benchbook.ask.providers.in_process import lend
 from benchbook.errors import BenchbookError, RecordError, RunStoppedError, UsageError
-from benchbook.evaluators.in_shards import RunInShards, ShardJob, ShardsWanted, ask_in_shards
+from benchbook.evaluators.in_shards import RunInShards, ShardJob, ShardsWanted, ask_in_shards, rates_shared
 from benchbook.evaluators.registry import settings_asked_for
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
@@ -157,6 +157,33 @@ def test_the_record_of_one_writer_is_refused(tmp_path: Path) -> None:
     begun_alone(config := write_judged(tmp_path, 12, 1))
     with pytest.raises(UsageError, match="is the record of one writer"):
         in_shards(config)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"run_id": "other", "repeats": 3, "max_connections": 5}, True),
+        ({"judge_api_key_env": "ANOTHER_KEY"}, False),
+        ({"judge": "openai/another@1"}, True),  # at the same server, whose limits are those of a key
+        ({"judge_base_url": "http://other:8000/v1"}, False),
+        ({"requests_per_minute": 61}, False),
+        ({"tokens_per_minute": 9}, False),
+    ],
+)
+def test_rates_are_shared_by_those_who_ask_the_same_servers(tmp_path: Path, change: dict[str, Any], same: bool) -> None:
+    config = msgspec.structs.replace(
+        write_judged(tmp_path, 4, 1), judge="openai/j@1", judge_path=None, judge_base_url="http://host:8000/v1",
+        requests_per_minute=60,
+    )  # fmt: skip
+    evaluator, _ = settings_asked_for(values_of(config), "test")
+    one, other = (
+        rates_shared(evaluator.models_of(each), each) for each in (config, msgspec.structs.replace(config, **change))
+    )
+    assert one is not None
+    assert one.per_minute == {"requests": 60}
+    assert (one == other) is same
+    unlimited = msgspec.structs.replace(config, requests_per_minute=None)
+    assert rates_shared(evaluator.models_of(unlimited), unlimited) is None
 
 
 # ── on Ray, as far as it needs no Ray; the rest is in tests/peers ────────────────────────────────────────────

@@ -60,8 +60,8 @@ class Begun:
         out, err = self.process.communicate(timeout=_LONG_S)
         return self.process.returncode, out.decode() + err.decode()
 
-    def workers(self) -> list[int]:
-        """The processes that ask a shard, of this cluster alone."""
+    def workers(self, called: bytes = b"ray::shard") -> list[int]:
+        """The processes that ask a shard, or are called otherwise, of this cluster alone."""
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             try:
@@ -69,7 +69,7 @@ class Begun:
                 environment = (path / "environ").read_bytes()
             except OSError:
                 continue
-            if title.startswith(b"ray::shard") and self.token.encode() in environment:
+            if title.startswith(called) and self.token.encode() in environment:
                 found.append(int(path.name))
         return found
 
@@ -154,6 +154,34 @@ def test_keys_stay_in_the_environment(tmp_path: Path, begin: Callable[..., Begun
     written = [path for place in (begun.home, tmp_path) for path in place.rglob("*") if path.is_file()]
     assert any("worker" in path.name for path in written)  # Ray's logs are among them
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("kills_the_desk", [False, True])
+def test_workers_keep_a_rate_together(tmp_path: Path, begin: Callable[..., Begun], kills_the_desk: bool) -> None:
+    """Twenty requests a second, and 120 at once, also where the actor that lends them is killed in the middle: then
+    each has its part, and nothing is saved up."""
+    write_items(tmp_path / "items.jsonl", 120)
+    moments: list[float] = []
+
+    def answer(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        moments.append(time.monotonic())
+        return always_good(role, n, request)
+
+    with scripted(answer) as server:
+        words = options(tmp_path, server, **{"requests-per-minute": 1_200, "max-connections": 2})
+        begun = begin("run", *words, "--shards", "4", "--engine", "ray", "--quiet")
+        if kills_the_desk:
+            begun.until(lambda: len(moments) > 130)
+            os.kill(begun.until(lambda: begun.workers(b"ray::LendingDesk"))[0], signal.SIGKILL)
+        else:
+            assert begun.until(lambda: begun.workers(b"ray::LendingDesk"))
+        code, said = begun.ended()
+    assert code == 0, said
+    assert len(moments) == 240
+    under_way = 4 * 2  # that may have been let through long before they came
+    for first, begins in enumerate(moments):
+        for number, ends in enumerate(moments[first:], 1):
+            assert number <= 120 + 20 * (ends - begins) + under_way
 
 
 def test_an_interrupt_is_passed_on_and_the_same_command_goes_on(tmp_path: Path, begin: Callable[..., Begun]) -> None:

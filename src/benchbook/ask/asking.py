@@ -13,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from benchbook.ask.limits import Budget, ConcurrencyLimit, RateLimit, Stop
+from benchbook.ask.limits import Budget, ConcurrencyLimit, Stop
 from benchbook.ask.providers.calls import Answer, CallFailed, Provider
 from benchbook.ask.providers.keys import NO_KEYS, Keys
 from benchbook.ask.requests import ResponseCache, request_sha256
 from benchbook.ask.server_pace import ServerPace
+from benchbook.ask.shared_rates import Rate
 from benchbook.ask.unanswered import Who, advice_on, said_by
 from benchbook.record.facts import Failure, FailureEnds, Reply, Role
 from benchbook.record.journal import JournalWriter
@@ -83,8 +84,8 @@ class Asker:
     budget: Budget
     max_retries: int
     max_wait_ms: int
-    requests: RateLimit | None = None
-    tokens: RateLimit | None = None
+    requests: Rate | None = None
+    tokens: Rate | None = None
     cache: ResponseCache | None = None
     jitter: random.Random = field(default_factory=random.Random)
     asks_again: bool = False  # samples left unanswered are asked once more, at the end of the sitting

@@ -126,6 +126,11 @@ class RateLimit:
         self._refill()
         self._level -= units
 
+    def empty(self) -> None:
+        """Have nothing saved up: it was used elsewhere."""
+        self._refill()
+        self._level = min(self._level, 0.0)
+
 
 class Budget:
     """The money that a run may spend.

@@ -16,6 +16,7 @@ from benchbook.ask.keeping import Keep, ShardKeeper
 from benchbook.ask.limits import Stop
 from benchbook.ask.roles import Means
 from benchbook.ask.settings import SittingSettings
+from benchbook.ask.shared_rates import Desk, RateOf, RatesOfShard
 from benchbook.ask.starting import (
     Asks,
     Beside,
@@ -55,11 +56,13 @@ async def ask_shard(
     source: str | Path | None = None,
     on_begun: Callable[[Record], None] = lambda _: None,
     keep: Keep | None = None,
+    desk: Desk | None = None,
 ) -> ShardResult:
     """Begin a shard of the run that the settings name, or go on with it, and ask all of it.
 
     It may be called again at any time, by whoever restarts what was killed: what was recorded is not asked again. With
-    a store to `keep` it in, that may be on another machine.
+    a store to `keep` it in, that may be on another machine. `desk` lends the rates of the whole run; without one, or
+    once it is lost, the shard keeps to its part.
     Raises: as `starting.start`; UsageError where the shard was begun with another plan, and for a plan that can't be
     split; TakenError where another writer is at the shard; StoreError.
     """
@@ -74,7 +77,7 @@ async def ask_shard(
     wanted = first_fact(hashes_of_inputs(prepared.inputs))  # what can't be split is refused before anything is made
     path = shard_path(config.runs, run_id, asked.number)
     shared = share_of(config, wanted, asked.at_once)
-    sit = _Sits(shared, wanted, on_progress, on_begun)
+    sit = _Sits(shared, wanted, on_progress, on_begun, RatesOfShard(desk))
     if keep is not None:
         sit.keeper = ShardKeeper(keep, config.runs, run_id, asked.number)
         await asyncio.to_thread(sit.keeper.pull)
@@ -98,6 +101,7 @@ class _Sits:
     started: RunStarted
     on_progress: ProgressHandler | None
     on_begun: Callable[[Record], None]
+    rates: RateOf
     keeper: ShardKeeper | None = None
 
     async def down(
@@ -117,7 +121,7 @@ class _Sits:
         with at_work(record):
             sitting = await ask_what_lacks(
                 record, self.config, opened, means, resumed, self.on_progress, inputs,
-                shard=shard, on_begun=self.on_begun, beside=beside,
+                shard=shard, rates=self.rates, on_begun=self.on_begun, beside=beside,
             )  # fmt: skip
         return ShardResult(record, shard, sitting.n_done, sitting.stop)
 

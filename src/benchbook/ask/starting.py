@@ -18,10 +18,11 @@ from benchbook.ask.asking import Asker
 from benchbook.ask.bytes_in_flight import check_address_space
 from benchbook.ask.forecast import Forecast
 from benchbook.ask.identity import code_version, environment, new_run_id, storable_config
-from benchbook.ask.limits import Budget, RateLimit, Stop, two_step_interrupt
+from benchbook.ask.limits import Budget, Stop, two_step_interrupt
 from benchbook.ask.model_id import PinCheck, parse_model_id
 from benchbook.ask.roles import Means, Roles, RoleSettings, check_can_ask, open_means
 from benchbook.ask.settings import SittingSettings, only_addresses_differ
+from benchbook.ask.shared_rates import RateOf, rate_of
 from benchbook.ask.work import Progress, ProgressHandler, Questions, Resume, Tell, Work, telling
 from benchbook.errors import Gathering, UsageError
 from benchbook.record.batches import BatchLedger
@@ -235,19 +236,21 @@ async def ask_what_lacks(
     inputs: HeldInputs | None = None,
     *,
     shard: Shard | None = None,
+    rates: RateOf = rate_of,
     as_it_is: bool = False,
     on_begun: Callable[[Record], None] = lambda _: None,
     beside: Beside = alone,
 ) -> Sitting:
-    """Ask whatever a journal lacks: of the whole plan, or of one `shard`. The record is held by the caller. What goes
-    on `beside` begins before the journal is opened, and ends once it is closed; it may say why to stop."""
+    """Ask whatever a journal lacks: of the whole plan, or of one `shard`, whose `rates` are those of a part. The record
+    is held by the caller. What goes on `beside` begins before the journal is opened, and ends once it is closed; it may
+    say why to stop."""
     stop = Stop()
     models = {name: parse_model_id(plan.model_id, role.setting) for name, (role, plan) in opened.roles.items()}
     with closing(opened.questions(record, stop)) as questions:
         if inputs is not None:
             inputs.check()  # as they were read
         on_begun(record)
-        sitting = Sitting(record, config, means, questions, stop, on_progress, shard)
+        sitting = Sitting(record, config, means, questions, stop, on_progress, shard, rates)
         async with beside(stop):
             await sitting.ask(resumed, PinCheck(models, benchmark=opened.benchmark), as_it_is=as_it_is)
     return sitting
@@ -287,8 +290,10 @@ class Sitting:
         stop: Stop,
         on_progress: ProgressHandler | None,
         shard: Shard | None = None,
+        rates: RateOf = rate_of,
     ) -> None:
         self.stop = stop
+        self._rates = rates
         self._record = record
         self._config = config
         self._means = means
@@ -385,8 +390,8 @@ class Sitting:
             budget=Budget(config.max_cost_usd, spent),
             max_retries=config.max_retries,
             max_wait_ms=config.max_wait_ms,
-            requests=RateLimit(config.requests_per_minute) if config.requests_per_minute else None,
-            tokens=RateLimit(config.tokens_per_minute) if config.tokens_per_minute else None,
+            requests=self._rates("requests", config.requests_per_minute),
+            tokens=self._rates("tokens", config.tokens_per_minute),
             cache=self._means.cache,
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -10,10 +11,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from benchbook.ask.engines.all_shards import AskShard, ShardSaid, ShardsAsked, ask_all, said_of, said_wrong
 from benchbook.ask.identity import new_run_id
 from benchbook.ask.providers.access import checked_base_url
+from benchbook.ask.roles import RoleSettings, server_key
 from benchbook.ask.settings import SittingSettings
 from benchbook.ask.sharding import ask_shard
+from benchbook.ask.shared_rates import Desk, SharedRates
 from benchbook.ask.starting import RunResult, prepared_to_ask
 from benchbook.ask.work import Progress, ProgressHandler, run_async
+from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, RunStoppedError, UsageError
 from benchbook.evaluators.contract import Evaluator
 from benchbook.evaluators.joining import join
@@ -66,11 +70,11 @@ class ShardJob:
     values: Mapping[str, Any]
     source: str | None
 
-    def __call__(self, shard: ShardAsked) -> ShardSaid:
+    def __call__(self, shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
         """Begin a shard, or go on with it, as `run --shard` does."""
         try:
             evaluator, checked = settings_asked_for(self.values, self.source or "options")
-            return said_of(run_async(ask_shard(evaluator, checked, shard, source=self.source)))
+            return said_of(run_async(ask_shard(evaluator, checked, shard, source=self.source, desk=desk)))
         except BenchbookError as error:
             return said_wrong(shard, error)
 
@@ -122,11 +126,29 @@ def ask_in_shards(
         if on_progress is not None:
             on_progress(progress)
 
-    asked = _asked_by(wanted, job, path, note)
+    asked = _asked_by(wanted, job, path, rates_shared(evaluator.models_of(config), config), note)
     return RunInShards(Record(path), asked)
 
 
-def _asked_by(wanted: ShardsWanted, job: AskShard, run: Path, note: Callable[[ShardSaid], None]) -> ShardsAsked:
+def rates_shared(roles: Iterable[RoleSettings], config: SittingSettings) -> SharedRates | None:
+    """The rates of a run that workers can share, if it has any: with every run on the same cluster that asks the same
+    servers, with keys of the same names, at the same rates."""
+    limits = {"requests": config.requests_per_minute, "tokens": config.tokens_per_minute}
+    per_minute = {name: units for name, units in limits.items() if units is not None}
+    if not per_minute:
+        return None
+    servers = sorted({(server_key(role), role.config.api_key_env or "") for role in roles})
+    name = hashlib.sha256(canonical_json([servers, per_minute])).hexdigest()[:32]
+    return SharedRates(f"benchbook-rates-{name}", per_minute)
+
+
+def _asked_by(
+    wanted: ShardsWanted,
+    job: AskShard,
+    run: Path,
+    rates: SharedRates | None,
+    note: Callable[[ShardSaid], None],
+) -> ShardsAsked:
     at_once, shards = wanted.number_at_once, wanted.all()
     if wanted.engine == "processes":
         from benchbook.ask.engines.processes import Processes
@@ -134,7 +156,7 @@ def _asked_by(wanted: ShardsWanted, job: AskShard, run: Path, note: Callable[[Sh
         return run_async(ask_all(Processes(job), shards, at_once, note))
     from benchbook.ask.engines.on_ray import opened_on_ray, place_here
 
-    with opened_on_ray(job, place_here(run), wanted.ray_address) as engine:
+    with opened_on_ray(job, place_here(run), wanted.ray_address, rates) as engine:
         return run_async(ask_all(engine, shards, at_once, note))
 
 

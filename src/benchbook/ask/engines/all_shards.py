@@ -13,6 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from benchbook.ask.limits import Stop, two_step_interrupt
 from benchbook.ask.sharding import ShardResult
+from benchbook.ask.shared_rates import Desk
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.record.shards import ShardAsked
 from benchbook.text import sentences
@@ -40,8 +41,13 @@ class ShardSaid:
         return self.fault is None
 
 
-# What a worker does, sent to it whole, so that it is picklable and holds nothing secret.
-AskShard: TypeAlias = Callable[[ShardAsked], ShardSaid]
+class AskShard(Protocol):
+    """The work of a worker, which is sent to it whole, so that it is picklable and holds nothing secret.
+
+    It begins a shard, or goes on with it. A desk, if there is one, lends it the rates that others have, too.
+    """
+
+    def __call__(self, shard: ShardAsked, desk: Desk | None = None) -> ShardSaid: ...
 
 
 class Engine(Protocol):

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.ask.engines.all_shards import RESTARTS, AskShard, ShardSaid, said_wrong, without_word
+from benchbook.ask.engines.ray_desk import RayDesk, begin_desk
 from benchbook.ask.identity import code_version
+from benchbook.ask.shared_rates import SharedRates
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.record.shards import ShardAsked
 from benchbook.text import shorten
 
-NAMESPACE = "benchbook"
 _OBJECT_STORE_BYTES = 80 * 1024 * 1024  # about the least that Ray takes; a shard's result has some hundred bytes
 _ANSWERS_WITHIN_S = 10.0
 _OURS = "local"  # as Ray calls a cluster of one's own, on this machine
@@ -68,29 +69,30 @@ def place_here(run: Path) -> SharedPlace:
     return SharedPlace(str(Path.cwd()), str(run.absolute()), _version())
 
 
-def _ask_there(ask: AskShard, shard: ShardAsked, place: SharedPlace) -> ShardSaid:
+def _ask_there(ask: AskShard, shard: ShardAsked, place: SharedPlace, lends: Any | None) -> ShardSaid:
     """One shard, in a worker of the cluster."""
     try:
         place.enter()
     except BenchbookError as error:
         return said_wrong(shard, error)
-    return ask(shard)
+    return ask(shard, None if lends is None else RayDesk(_ray(), lends))
 
 
 class OnRay:
     """An engine of Ray's tasks, in a process that is connected to a cluster."""
 
-    def __init__(self, ray: Any, ask: AskShard, place: SharedPlace) -> None:
+    def __init__(self, ray: Any, ask: AskShard, place: SharedPlace, rates: SharedRates | None) -> None:
         self._ray = ray
         self._ask = ask
         self._place = place
+        self._lends = None if rates is None else begin_desk(ray, rates)
         self._at_work: set[Any] = set()
         self._task = ray.remote(num_cpus=1, max_retries=RESTARTS, retry_exceptions=False)(_ask_there)
 
     async def ask(self, shard: ShardAsked) -> ShardSaid:
         errors = self._ray.exceptions
         task = self._task.options(name=f"shard {shard}", scheduling_strategy="SPREAD")
-        asked = task.remote(self._ask, shard, self._place)
+        asked = task.remote(self._ask, shard, self._place, self._lends)
         self._at_work.add(asked)
         try:
             said: ShardSaid = await asked
@@ -122,19 +124,22 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def opened_on_ray(ask: AskShard, place: SharedPlace, address: str | None) -> Iterator[OnRay]:
+def opened_on_ray(
+    ask: AskShard, place: SharedPlace, address: str | None, rates: SharedRates | None = None
+) -> Iterator[OnRay]:
     """An engine on the cluster at this address, else at RAY_ADDRESS; without either, on one of its own on this machine,
-    which ends with the block. In a process that is connected to one already, it is that one.
+    which ends with the block. In a process that is connected to one already, it is that one. Workers share the `rates`,
+    if there are any.
 
     Raises: UsageError where Ray is not installed, or no cluster is reached.
     """
     ray = _ray()
     if ray.is_initialized():
-        yield OnRay(ray, ask, place)
+        yield OnRay(ray, ask, place, rates)
         return
     _connect(ray, address or os.environ.get("RAY_ADDRESS") or _OURS)
     try:
-        yield OnRay(ray, ask, place)
+        yield OnRay(ray, ask, place, rates)
     finally:
         ray.shutdown()
 
@@ -147,7 +152,7 @@ def _connect(ray: Any, address: str) -> None:
         own = {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
     try:
         _check_answers(address)
-        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR", **own)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         expected = "the address of a Ray cluster, such as HOST:6379 or auto; or local, for one of its own"
         raise UsageError(f"Ray at {shorten(address, 200)}: {_first_line(error)}; expected {expected}") from None
