@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from benchbook.ask.starting import (
     Beside,
     Opened,
     Settings,
-    alone,
     ask_what_lacks,
     open_means_for,
     prepared_to_ask,
@@ -114,7 +114,7 @@ class _Sits:
         shard = self.started.shard
         assert shard is not None  # noqa: S101 - see `ShardAsked.first_fact`
         resumed, inputs = going_on
-        beside: Beside = alone
+        beside: Beside = nullcontext
         if self.keeper is not None:
             await asyncio.to_thread(self.keeper.begin)
             beside = self.keeper.beside

@@ -5,8 +5,8 @@ The asking is done in sittings, within the limits, and the journal holds how eac
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -217,13 +217,7 @@ async def _sit(
             return RunResult(record, evaluator.derive(record, record.path), sitting.stop)
 
 
-Beside = Callable[[Stop], AbstractAsyncContextManager[None]]
-
-
-@asynccontextmanager
-async def alone(_: Stop) -> AsyncIterator[None]:
-    """Nothing goes on beside the asking."""
-    yield
+Beside = Callable[[Stop], AbstractAsyncContextManager[Any]]
 
 
 async def ask_what_lacks(
@@ -239,7 +233,7 @@ async def ask_what_lacks(
     rates: RateOf = rate_of,
     as_it_is: bool = False,
     on_begun: Callable[[Record], None] = lambda _: None,
-    beside: Beside = alone,
+    beside: Beside = nullcontext,
 ) -> Sitting:
     """Ask whatever a journal lacks: of the whole plan, or of one `shard`, whose `rates` are those of a part. The record
     is held by the caller. What goes on `beside` begins before the journal is opened, and ends once it is closed; it may
