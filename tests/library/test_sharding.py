@@ -44,6 +44,25 @@ def test_all_shards_of_a_run(tmp_path: Path) -> None:
         bb.run_shards(3, run_id="few", **given)
 
 
+def test_a_run_by_many_is_kept_in_a_store(tmp_path: Path) -> None:
+    config, store = write_judged(tmp_path, 6, 1), f"file://{tmp_path}/store"
+    given = {name: value for name in ("evalset", "outputs", "model", "judge", "judge_path", "run_id")
+             if (value := getattr(config, name)) is not None}  # fmt: skip
+    assert bb.run_shard("1/2", store=store, push_seconds=1, runs=str(tmp_path / "one"), **given).is_whole
+    ask = bb.run_shard_async("2/2", store=store, runs=str(tmp_path / "two"), **given)
+    assert asyncio.run(ask).is_whole
+    run = bb.join("run", runs=tmp_path / "joiner", store=store)
+    assert run.samples.height == 6
+    assert bb.push(run, store).n_objects == 0
+    other = bb.pull(f"{store}/run", runs=tmp_path / "other")
+    assert other.manifest == run.manifest
+    assert bb.verify(other).holds
+    assert asyncio.run(bb.pull_async(f"{store}/run", runs=tmp_path / "other")).manifest == run.manifest
+    assert asyncio.run(bb.push_async(other, f"{store}2")).n_objects > 0
+    with pytest.raises(ConfigError, match="push_seconds: found no store"):
+        bb.run_shard("1/2", push_seconds=1, runs=str(tmp_path / "one"), **given)
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected K/N"):
         bb.run_shard("3 of 8", evalset="items.jsonl", model="m/m", judge="j/j")
