@@ -27,7 +27,7 @@ from benchbook.evalsets.predictions import read_predictions
 from benchbook.evalsets.validate import validate
 from benchbook.evaluators.candidate import read_template
 from benchbook.evaluators.checks.reading import read_spec_files
-from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.correctness.tables import score_table
 from benchbook.evaluators.protocol.folders import read_protocol
 from benchbook.evaluators.protocol.import_bundles import read_bundle
 from benchbook.evaluators.protocol.import_mapping import OutputIndex, load_mapping

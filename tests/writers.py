@@ -25,7 +25,7 @@ from benchbook.catalog.indexing import refresh
 from benchbook.errors import RecordError, UsageError
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import read_output_set, write_output_set
-from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.correctness.tables import score_table
 from benchbook.evaluators.joining import check_joined
 from benchbook.evaluators.registry import evaluator_of
 from benchbook.exchange.every_eval_ever import writing as every_eval_ever
@@ -590,7 +590,7 @@ WRITERS = {
         kept=lambda folder: {ENDED} if all(_checkpoint_files(folder)) else set(),
     ),
     "scored-table": Writer(
-        modules=("evaluators/correctness/columns.py",), prepare=_to_score, act=_table_scored,
+        modules=("evaluators/correctness/tables.py",), prepare=_to_score, act=_table_scored,
         kept=lambda folder: {ENDED} if (folder / "scored.parquet").read_bytes() else set(),
     ),
     "tokens": Writer(modules=("server/access.py",), act=_tokens, kept=_token_names, seen=_token_names),
@@ -616,6 +616,7 @@ ELSEWHERE = {
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/first_answers.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",
+    "evaluators/correctness/large_tables.py": "a temporary folder, which goes; the table is written as any",
     "system/posix.py": "the moves of `writing.py`",
     "system/windows.py": "tests/system/test_both_systems.py: it is not the system of these tests",
     "labels/labels.py": "tests/labels/test_label_crashes.py",

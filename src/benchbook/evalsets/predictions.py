@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,7 @@ import polars as pl
 
 from benchbook.canonical import canonical_json
 from benchbook.errors import InputError, UsageError
-from benchbook.evalsets.evalset import EvalSet
-from benchbook.evalsets.items import KnownIds, other_expected
+from benchbook.evalsets.items import Item, KnownIds, other_expected
 from benchbook.evalsets.parquet import ParquetError, ParquetFile
 from benchbook.evalsets.table_columns import (
     EXPECTED,
@@ -45,17 +44,23 @@ _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
 class ForeignParquet:
-    """A Parquet file of somebody else, of which whole columns are read."""
+    """A Parquet file of somebody else, of which whole columns are read. `n_bytes` is about what its rows take."""
 
     def __init__(self, file: ParquetFile) -> None:
         self._file = file
         self.schema = file.schema
+        self.n_rows = file.n_rows
+        self.n_bytes = sum(group.n_bytes for group in file.groups)
 
     def select(self, asked: Mapping[str, pl.Expr]) -> pl.DataFrame:
         """The values of these, by their names."""
         columns = [expression.alias(name) for name, expression in asked.items()]
         empty = self.schema.to_frame().select(columns)
         return pl.concat([empty, *self._file.frames(columns)])
+
+    def frames(self, asked: Mapping[str, pl.Expr]) -> Iterator[pl.DataFrame]:
+        """The same, some rows at a time."""
+        return self._file.frames([expression.alias(name) for name, expression in asked.items()])
 
 
 @contextmanager
@@ -81,21 +86,38 @@ def read_parquet_columns(
     """
     with foreign_parquet(path) as file:
         schema = file.schema
-        finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
-        finder.note_names(None, _names(schema))
-        columns = finder.finish()
+        columns = _parquet_columns(path, schema, given)
         asked = {ours: _column(schema, theirs) for ours, theirs in columns.items()}
         if own_keys and (others := [name for name in schema if name not in columns.values()]):
             _refuse_unwritable(path, schema, others)
             asked["own_keys"] = pl.struct(others).struct.json_encode()
         rows = file.select(asked)
-    rows = rows.with_row_index("line", offset=1)
+    return columns, _as_wanted(path, rows.with_row_index("line", offset=1), columns, wanted)
+
+
+def _parquet_frames(path: Path, given: Mapping[str, str], wanted: pl.Schema) -> Iterator[pl.DataFrame]:
+    """The same rows, some at a time. Of several faults the one that is met first need not be the file's first."""
+    with foreign_parquet(path) as file:
+        columns = _parquet_columns(path, file.schema, given)
+        line = 1
+        for rows in file.frames({ours: _column(file.schema, theirs) for ours, theirs in columns.items()}):
+            yield _as_wanted(path, rows.with_row_index("line", offset=line), columns, wanted)
+            line += len(rows)
+
+
+def _parquet_columns(path: Path, schema: pl.Schema, given: Mapping[str, str]) -> dict[str, str]:
+    finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
+    finder.note_names(None, _names(schema))
+    return finder.finish()
+
+
+def _as_wanted(path: Path, rows: pl.DataFrame, columns: Iterable[str], wanted: pl.Schema) -> pl.DataFrame:
     for name in columns:
         rows = _numbers(path, rows, name) if wanted[name] == pl.Int64 else _texts(path, rows, name)
     lacking = [pl.lit(None, dtype).alias(name) for name, dtype in wanted.items() if name not in rows.columns]
     frame = rows.with_columns(lacking).select(wanted.names()).cast(wanted)
     _refuse_first(path, frame, "item_id", pl.col("item_id").is_null(), "a text")
-    return columns, frame
+    return frame
 
 
 def _texts(path: Path, rows: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -170,7 +192,7 @@ def _column(schema: pl.Schema, name: str) -> pl.Expr:
     return pl.col(outer).struct.field(inner)
 
 
-_SCHEMA = pl.Schema(
+PREDICTION_SCHEMA = pl.Schema(
     {
         "line": pl.Int64,
         "item_id": pl.String,
@@ -215,27 +237,44 @@ def read_predictions(
     path = Path(path)
     form = form or table_form(path)
     if form == "parquet":
-        found, frame = read_parquet_columns(path, columns or {}, _SCHEMA, own_keys=own_keys)
+        found, frame = read_parquet_columns(path, columns or {}, PREDICTION_SCHEMA, own_keys=own_keys)
     else:
         found, frame = _read_rows(path, form, columns or {}, own_keys=own_keys)
     return Predictions(path, form, found, frame)
+
+
+def prediction_frames(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Iterator[pl.DataFrame]:
+    """The frame of `read_predictions`, up to 65,536 rows at a time.
+
+    Raises as it does, once it comes to the fault, which for Parquet with several need not be the same one.
+    """
+    path = Path(path)
+    if (form := table_form(path)) == "parquet":
+        yield from _parquet_frames(path, columns or {}, PREDICTION_SCHEMA)
+        return
+    finder = ColumnFinder(path, PREDICTION_COLUMNS, columns or {}, "--columns")
+    yield from _row_frames(path, form, finder, own_keys=False)
+    finder.finish()
 
 
 def _read_rows(
     path: Path, form: TableForm, given: Mapping[str, str], *, own_keys: bool
 ) -> tuple[dict[str, str], pl.DataFrame]:
     finder = ColumnFinder(path, PREDICTION_COLUMNS, given, "--columns")
-    frames = [_SCHEMA.to_frame()]
+    frames = [PREDICTION_SCHEMA.to_frame(), *_row_frames(path, form, finder, own_keys=own_keys)]
+    return finder.finish(), pl.concat(frames)
+
+
+def _row_frames(path: Path, form: TableForm, finder: ColumnFinder, *, own_keys: bool) -> Iterator[pl.DataFrame]:
     batch: list[tuple[Any, ...]] = []
     for line, row in read_table(path, form):
         finder.note(line, row)
         columns = finder.columns
         batch.append((*_prediction(path, line, row, columns), _own_keys(row, columns) if own_keys else None))
         if len(batch) == _BATCH:
-            frames.append(pl.DataFrame(batch, _SCHEMA, orient="row"))
+            yield pl.DataFrame(batch, PREDICTION_SCHEMA, orient="row")
             batch.clear()
-    frames.append(pl.DataFrame(batch, _SCHEMA, orient="row"))
-    return finder.finish(), pl.concat(frames)
+    yield pl.DataFrame(batch, PREDICTION_SCHEMA, orient="row")
 
 
 def _prediction(path: Path, line: int, row: Mapping[str, Any], columns: Mapping[str, str]) -> tuple[Any, ...]:
@@ -261,9 +300,9 @@ _ITEM_FIELDS = ("section", "category", "difficulty", "answer_format")
 _NAMED_LINES = 10
 
 
-def items_frame(evalset: EvalSet) -> pl.DataFrame:
+def items_frame(items: Iterable[Item]) -> pl.DataFrame:
     """The items in order: `item_id`, `expected`, section, category, difficulty, `answer_format`."""
-    rows = [(item.id, item.expected_answer, *(getattr(item, name) for name in _ITEM_FIELDS)) for item in evalset]
+    rows = [(item.id, item.expected_answer, *(getattr(item, name) for name in _ITEM_FIELDS)) for item in items]
     return pl.DataFrame(rows, dict.fromkeys(("item_id", "expected", *_ITEM_FIELDS), pl.String), orient="row")
 
 

@@ -86,10 +86,17 @@ def write_table_parts(path: Path, schema: polars.Schema, parts: Iterable[TablePa
     write_row_groups(path, schema, row_groups(parts))
 
 
-def write_row_groups(path: Path, schema: polars.Schema, frames: Iterable[polars.DataFrame]) -> None:
+def write_row_groups(
+    path: Path,
+    schema: polars.Schema,
+    frames: Iterable[polars.DataFrame],
+    *,
+    synced: bool = False,
+    statistics: bool = False,
+) -> None:
     """Write frames as the row groups of one table, whole or not at all."""
-    with written_whole(path, synced=False) as file:
-        writer = _GroupWriter(file)
+    with written_whole(path, synced=synced) as file:
+        writer = _GroupWriter(file, statistics=statistics)
         for frame in frames:
             writer.add(frame)
             del frame  # before the next is made
@@ -114,13 +121,14 @@ class _GroupWriter:
     Its own writers take a whole frame, or cut row groups by their rows alone, however long these are.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, *, statistics: bool) -> None:
         self._file, self._at = file, 0
+        self._statistics = statistics
         self._footer = JoinedFooter()
 
     def add(self, frame: polars.DataFrame) -> None:
         whole = io.BytesIO()
-        frame.write_parquet(whole, compression="zstd", statistics=False, row_group_size=max(len(frame), 1))
+        frame.write_parquet(whole, compression="zstd", statistics=self._statistics, row_group_size=max(len(frame), 1))
         footer = footer_bytes(whole)
         end = whole.tell() - len(footer)
         if not self._at:

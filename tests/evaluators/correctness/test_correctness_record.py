@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from benchbook.evalsets.predictions import Predictions, read_predictions
 from benchbook.evaluators.answers.tables import DERIVED_FILES, derive_answers
-from benchbook.evaluators.correctness.columns import score_table
 from benchbook.evaluators.correctness.evaluator import METRIC
 from benchbook.evaluators.correctness.scoring import correctness, reason
+from benchbook.evaluators.correctness.tables import score_table
 from benchbook.evaluators.derivation import DERIVATION
 from benchbook.evaluators.registry import evaluator_of, score_predictions
 from benchbook.evaluators.settings import ScoreConfig
@@ -244,6 +244,7 @@ def test_a_file_without_a_row_is_one_in_which_all_are_missing(tmp_path: Path, mo
         return dataclasses.replace(read, columns={}, frame=read.frame.clear())
 
     monkeypatch.setattr("benchbook.evalsets.predictions.read_predictions", without_rows)
+    monkeypatch.setattr("benchbook.evaluators.correctness.tables.read_predictions", without_rows)
     made = scored(tmp_path)
     file, decision = made.derived.aggregates, made.derived.decision
     assert (file.n_items, file.n_scored, file.n_skipped, file.primary_score) == (5, 0, 5, 0.0)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from benchbook.errors import BenchbookError
-from benchbook.evaluators.correctness.columns import score_table
+from benchbook.evaluators.correctness.tables import score_table
 from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 

@@ -6,23 +6,13 @@ reference, unless its two texts are the same to begin with, which is most of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
 import polars as pl
 
-from benchbook.errors import InputError, UsageError
-from benchbook.evalsets import open_evalset
-from benchbook.evalsets.opening import evalset_path
-from benchbook.evaluators.answers.scorecard import Scorecard
+from benchbook.errors import UsageError
+from benchbook.evaluators.answers.scorecard import GROUPINGS, ScorecardTally
 from benchbook.evaluators.correctness.scorecard import tally_columns
 from benchbook.evaluators.correctness.scoring import REASONS, AnswerFormat, MissReason, compared_text, reason
 from benchbook.evaluators.exact import DECIMAL, same_number
-from benchbook.text import shorten
-
-if TYPE_CHECKING:
-    import polars
 
 # The characters that str.strip takes (a test goes through all of Unicode). Polars' default leaves out U+001C to U+001F.
 WHITE_SPACE = (
@@ -123,91 +113,12 @@ def _reference_reasons(missed: pl.DataFrame) -> pl.DataFrame:
     return missed.select("row", reason=pl.Series(reasons, dtype=pl.String))
 
 
-_TEXTS = ("section", "category", "difficulty", "answer_format")
-_NAMES = {"item_id": ("item_id", "id"), "expected": ("expected", "expected_answer")}
+def with_results(rows: pl.DataFrame) -> pl.DataFrame:
+    """`rows` with `correctness` and `miss_reason` beside them. Raises: UsageError as `score_columns` does."""
+    return rows.hstack(score_columns(rows)).rename({"reason": "miss_reason"})
 
 
-def score_table(
-    evalset: str | Path, predictions: str | Path, target: Path, *, columns: Mapping[str, str] | None = None
-) -> Scorecard:
-    """Score `predictions` and write a row for each item to `target`, a Parquet file; return the scorecard of A4.
-
-    `evalset` is JSONL, `@NAME`, or Parquet with the columns item_id (or id) and expected (or expected_answer), and
-    maybe section, category, difficulty and answer_format. `columns` is as in `score_predictions`. Nothing is recorded:
-    what must be shown to others later goes through `score_predictions`.
-
-    Raises: InputError naming the row, UsageError; RecordError where `target` can't be written.
-    """
-    import polars as pl
-
-    from benchbook.evalsets.predictions import align_predictions, read_predictions
-    from benchbook.record.tables import write_frame
-
-    items = _items(str(evalset))
-    rows = align_predictions(read_predictions(predictions, columns=columns), items).drop("own_keys")
-    try:
-        scored = rows.hstack(score_columns(rows))
-    except UsageError:
-        _refuse_texts(Path(evalset), items)
-        raise
-    write_frame(target, scored.rename({"reason": "miss_reason"}))
-    names = [name for name in ("reason", *_TEXTS[:3]) if name in scored.columns]
-    return tally_columns(pl.DataFrame(scored.select(names))).scorecard()
-
-
-def _items(evalset: str) -> polars.DataFrame:
-    from benchbook.evalsets.predictions import items_frame
-
-    if evalset.endswith(".parquet"):
-        return _parquet_items(Path(evalset))
-    with open_evalset(evalset_path(evalset), needs_expected_answer=True) as items:
-        return items_frame(items)
-
-
-def _parquet_items(path: Path) -> polars.DataFrame:
-    import polars as pl
-
-    from benchbook.evalsets.predictions import foreign_parquet
-
-    with foreign_parquet(path) as file:
-        schema = file.schema
-        found = {ours: [name for name in theirs if name in schema] for ours, theirs in _NAMES.items()}
-        for ours, names in found.items():
-            if len(names) != 1:
-                what = " and ".join(names) or f"no such column among {', '.join(schema)}"
-                raise InputError(path, field=ours, found=what, expected=" or ".join(_NAMES[ours]))
-        texts = {ours: names[0] for ours, names in found.items()} | {name: name for name in _TEXTS if name in schema}
-        items = file.select({ours: pl.col(theirs) for ours, theirs in texts.items()})
-    for name, dtype in items.schema.items():
-        if dtype not in (pl.String, pl.Null):
-            raise InputError(path, field=name, found=f"a column of {dtype}", expected="texts")
-    items = items.cast(pl.String)
-    _refuse_ids(path, items["item_id"])
-    return items
-
-
-def _refuse_texts(path: Path, items: polars.DataFrame) -> None:
-    """Refuse a row that the scorer would refuse by its number alone, with the file's name and the field."""
-    import polars as pl
-
-    blank = pl.col("expected").is_null() | (pl.col("expected").str.strip_chars(WHITE_SPACE) == "")
-    faults = [("expected", blank, "a non-empty text")]
-    if "answer_format" in items.columns:
-        known = get_args(AnswerFormat)
-        faults.append(("answer_format", ~pl.col("answer_format").is_in(known), f"{' or '.join(known)}, or nothing"))
-    for name, is_fault, expected in faults:
-        wrong = items.select(row=pl.int_range(1, pl.len() + 1), value=name, is_fault=is_fault).filter("is_fault")
-        if not wrong.is_empty():
-            value = shorten(wrong["value"][0] or "", 60)
-            found = repr(value) if value else "nothing but white space" if wrong["value"][0] else "nothing"
-            raise InputError(path, line=wrong["row"][0], field=name, found=found, expected=expected)
-
-
-def _refuse_ids(path: Path, ids: polars.Series) -> None:
-    if (missing := ids.is_null()).any():
-        raise InputError(path, line=missing.arg_true()[0] + 1, field="item_id", found="nothing", expected="a text")
-    # Different hashes are of different ids, and quicker to count; equal ones are looked at again.
-    if ids.hash().n_unique() != len(ids) != ids.n_unique():
-        row = (~ids.is_first_distinct()).arg_true()[0]
-        found = f"{ids[row]!r} again (first in row {(ids == ids[row]).arg_true()[0] + 1})"
-        raise InputError(path, line=row + 1, field="item_id", found=found, expected="an id of its own")
+def tally_rows(rows: pl.DataFrame) -> ScorecardTally:
+    """The counts of such rows. Those of a table are the sum of its parts', however it is cut."""
+    names = [name for name in GROUPINGS if name in rows.columns]
+    return tally_columns(rows.select(*names, reason="miss_reason"))

@@ -78,7 +78,7 @@ class CorrectnessEvaluator(AnswersEvaluator):
     def score_table(
         self, evalset: str, predictions: str, target: Path, *, columns: Mapping[str, str] | None = None
     ) -> Scorecard:
-        from benchbook.evaluators.correctness.columns import score_table
+        from benchbook.evaluators.correctness.tables import score_table
 
         return score_table(evalset, predictions, target, columns=columns)
 
