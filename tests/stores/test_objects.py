@@ -157,8 +157,11 @@ def test_one_that_lasts_is_said(
 def test_a_server_that_keeps_no_condition_is_found_out(
     url: str, server: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    at(url).put("there", b"another's")
     with proxied(server, lambda *_: "forgets") as proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.environment["AWS_ENDPOINT_URL"])
+        assert not at(url).put_new("there", b"x")
+        assert at(url).get("there", 100) == b"another's"
         with pytest.raises(StoreError, match="does not keep `If-None-Match: \\*`"):
             at(url).put_new("a", b"x")
 

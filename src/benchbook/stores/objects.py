@@ -48,8 +48,11 @@ class Objects:
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object; False where there is one, which may be this one: a try whose answer was lost.
 
-        The first time, it is tried twice: a store must refuse the second.
+        The first time, it is looked before, so that a store that keeps no condition loses nothing, and tried twice:
+        the second must be refused.
         """
+        if not self._keeps_conditions and self._is_there(name):
+            return False
         if not self._created(name, data):
             return False
         if not self._keeps_conditions:

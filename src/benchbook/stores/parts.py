@@ -94,10 +94,7 @@ class JournalPusher:
     @property
     def has_whole_segment(self) -> bool:
         """True if a segment has been filled since the last push."""
-        return self._end is not None and self._path_of(self._end.segment + 1).exists()
-
-    def _path_of(self, number: int) -> Path:
-        return self._journal / f"{number:06d}.jsonl"
+        return self._end is not None and len(segment_files(self._journal)) > self._end.segment
 
     def _push_segment(self, end: _End, data: bytes, sealed: bytes | None) -> None:
         there = self._segments.setdefault(end.segment, PutSegment())
