@@ -1,9 +1,10 @@
 """A run in shards by processes that are killed, held against the run of one writer; and what a second core brings.
 
-    script/bench shards [--shards N] [--samples N] [--workers N] [--flips N] [--json]
+    script/bench shards [--shards N] [--samples N] [--workers N] [--engine ray] [--flips N] [--json]
 
 Shards of so many samples each are asked by so many processes at once, each of which may be killed at any moment and is
-started again, until all are whole; then they are joined, and compared with what one writer derives, byte by byte. Bits
+started again, until all are whole; with --engine it is one command that starts them, and again what is killed. Then
+they are joined, and compared with what one writer derives, byte by byte. Bits
 are flipped in the journals, the set and proofs, one at a time, and each must be found. The speed-up is the wall time of
 the same shards by one process at a time over that by two.
 """
@@ -29,6 +30,7 @@ from benchbook.evaluators.joining import check_joined
 from benchbook.record.folder import Record
 from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
 from benchbook.record.sets import newest_set
+from engine_kills import killed_at_random
 from overhead import measure
 
 DERIVED = ("samples.parquet", "aggregates.json", "decision.json")
@@ -160,7 +162,11 @@ def _measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     subprocess.run(asking(folder, "single", shards, "1/1"), check=True)
     join(folder, "single")
     begun = time.monotonic()
-    kills = asked_by_many(folder, "many", shards, shards, options.workers, seed=options.seed)
+    if options.engine is None:
+        kills = asked_by_many(folder, "many", shards, shards, options.workers, seed=options.seed)
+    else:
+        words = [*asking(folder, "many", shards)[3:], "--shards", str(shards), "--engine", options.engine, "--no-join"]
+        kills = killed_at_random(words, runs / "many", options.engine, options.seed)
     asked_s = time.monotonic() - begun
     joined = join(folder, "many")
     verified = measure([sys.executable, "-m", "benchbook", "verify", str(runs / "many")])
@@ -175,6 +181,7 @@ def _measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "samples": shards * options.samples,
         "shards": shards,
+        "engine": options.engine,
         "workers": options.workers,
         "kills": kills,
         "one_writer_cpu_s": round(alone["cpu_s"], 2),
@@ -201,6 +208,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=200)
     parser.add_argument("--samples", type=int, default=1_000, help="in each shard")
     parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--engine", choices=["processes", "ray"], help="asks all shards; by default, --workers do")
     parser.add_argument("--flips", type=int, default=10_000)
     parser.add_argument("--speed-up", type=int, default=20, help="shards by which the speed-up is measured")
     parser.add_argument("--seed", type=int, default=1)

@@ -56,9 +56,10 @@ class Begun:
         )  # fmt: skip
 
     def ended(self) -> tuple[int, str]:
-        """The code that it ended with, and all that it said."""
+        """The code that it ended with, and all that it said; `out` is what it said on standard output."""
         out, err = self.process.communicate(timeout=_LONG_S)
-        return self.process.returncode, out.decode() + err.decode()
+        self.out = out.decode()
+        return self.process.returncode, self.out + err.decode()
 
     def workers(self, called: bytes = b"ray::shard") -> list[int]:
         """The processes that ask a shard, or are called otherwise, of this cluster alone."""
@@ -120,7 +121,7 @@ def test_workers_that_are_killed_make_no_difference(tmp_path: Path, begin: Calla
     ask(one, "1/1")
     alone = Record(tmp_path / "one" / "runs" / "run")
     joined(alone)
-    begun = begin(*words_for(many, "--shards", "6", "--max-connections", "1"))
+    begun = begin(*words_for(many, "--shards", "6", "--max-connections", "1", "--json"))
     run, enough = tmp_path / "many" / "runs" / "run", 0
     for _ in range(_KILLS):
         enough += chance.randrange(100, 400)
@@ -128,6 +129,7 @@ def test_workers_that_are_killed_make_no_difference(tmp_path: Path, begin: Calla
         os.kill(chance.choice(begun.until(begun.workers)), signal.SIGKILL)
     code, said = begun.ended()
     assert code == 0, said
+    assert json.loads(begun.out)["manifest"]["state"] == "complete"  # what Ray says of them is elsewhere
     record = Record(run)
     assert [(run / name).read_bytes() for name in DERIVED] == [(alone.path / name).read_bytes() for name in DERIVED]
     assert verify(record).findings == ()

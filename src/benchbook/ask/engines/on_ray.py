@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from benchbook.ask.engines.all_shards import RESTARTS, AskShard, ShardSaid, said_wrong, without_word
 from benchbook.ask.engines.ray_desk import RayDesk, begin_desk
@@ -137,11 +139,45 @@ def opened_on_ray(
     if ray.is_initialized():
         yield OnRay(ray, ask, place, rates)
         return
-    _connect(ray, address or os.environ.get("RAY_ADDRESS") or _OURS)
+    with _rays_words_on_stderr():
+        _connect(ray, address or os.environ.get("RAY_ADDRESS") or _OURS)
+        try:
+            yield OnRay(ray, ask, place, rates)
+        finally:
+            with redirect_stdout(sys.stderr):  # what it kept back, it prints now
+                ray.shutdown()
+
+
+class _StdoutButRays:
+    """Standard output, but for Ray's own threads, which print of each worker that died there: those are on standard
+    error, so that an answer for a program (`--json`) stays one."""
+
+    def __init__(self, real: TextIO) -> None:
+        self._real = real
+
+    def write(self, text: str) -> int:
+        return self._stream().write(text)
+
+    def flush(self) -> None:
+        self._stream().flush()
+
+    def _stream(self) -> TextIO:
+        return sys.stderr if threading.current_thread().name.startswith("ray_") else self._real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+@contextmanager
+def _rays_words_on_stderr() -> Iterator[None]:
+    real = sys.stdout
+    split: Any = _StdoutButRays(real)
+    sys.stdout = split
     try:
-        yield OnRay(ray, ask, place, rates)
+        yield
     finally:
-        ray.shutdown()
+        if sys.stdout is split:
+            sys.stdout = real
 
 
 def _connect(ray: Any, address: str) -> None:
