@@ -44,13 +44,12 @@ _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
 class ForeignParquet:
-    """A Parquet file of somebody else, of which whole columns are read. `n_bytes` is about what its rows take."""
+    """A Parquet file of somebody else, of which whole columns are read."""
 
     def __init__(self, file: ParquetFile) -> None:
         self._file = file
         self.schema = file.schema
         self.n_rows = file.n_rows
-        self.n_bytes = sum(group.n_bytes for group in file.groups)
 
     def select(self, asked: Mapping[str, pl.Expr]) -> pl.DataFrame:
         """The values of these, by their names."""

@@ -34,11 +34,6 @@ class ItemTable(Protocol):
     @property
     def n_rows(self) -> int: ...
 
-    @property
-    def n_bytes(self) -> int:
-        """About how many bytes they take."""
-        ...
-
     def whole(self) -> pl.DataFrame:
         """All items, whose ids differ. Raises: InputError naming the row."""
         ...
@@ -70,7 +65,6 @@ class _SetItems:
     def __init__(self, evalset: EvalSet) -> None:
         self._evalset = evalset
         self.n_rows = len(evalset)
-        self.n_bytes = self.n_rows * evalset.mean_bytes
 
     def whole(self) -> pl.DataFrame:
         return items_frame(self._evalset)
@@ -88,7 +82,7 @@ class _ParquetItems:
     def __init__(self, path: Path, file: ForeignParquet) -> None:
         self._path, self._file = path, file
         self._asked = _columns(path, file.schema)
-        self.n_rows, self.n_bytes = file.n_rows, file.n_bytes
+        self.n_rows = file.n_rows
 
     def whole(self) -> pl.DataFrame:
         items = self._texts(self._file.select(self._asked))

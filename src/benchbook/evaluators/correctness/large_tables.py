@@ -12,7 +12,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +20,7 @@ import polars as pl
 
 from benchbook.errors import UsageError
 from benchbook.evalsets.parquet import ParquetError
-from benchbook.evalsets.predictions import (
-    PREDICTION_SCHEMA,
-    Predictions,
-    align_predictions,
-    foreign_parquet,
-    prediction_frames,
-)
-from benchbook.evalsets.tables import table_form
+from benchbook.evalsets.predictions import PREDICTION_SCHEMA, Predictions, align_predictions, prediction_frames
 from benchbook.evaluators.answers.scorecard import Scorecard, ScorecardTally
 from benchbook.evaluators.correctness.columns import tally_rows, with_results
 from benchbook.evaluators.correctness.item_tables import ItemTable
@@ -63,29 +56,25 @@ def score_in_slices(
     counted = tally()
     try:
         with _noticing_faults(), tempfile.TemporaryDirectory(prefix="benchbook-score-") as folder:
-            n_rows = _rows_of_a_slice(items, Path(predictions))
+            frames = prediction_frames(predictions, columns=columns)
+            first = next(frames, PREDICTION_SCHEMA.to_frame())
+            n_rows = _rows_of_a_slice(next(items.frames()), first)
             parted = _Parted(Path(folder))
             slice_of = _SliceOfId(items, n_rows)
-            for frame in prediction_frames(predictions, columns=columns):
+            for frame in chain((first,), frames):
                 _part(frame, slice_of, parted)
-            del slice_of
-            slices = _scored(items, n_rows, parted, counted)
-            write_row_groups(
-                target, pl.Schema(), slices, synced=True, statistics=True
-            )  # of which there is one, at least
+            del slice_of, first, frame
+            slices = _scored(items, n_rows, parted, counted)  # there is one, at least
+            write_row_groups(target, pl.Schema(), slices, synced=True, statistics=True)
     except _FaultError:
         return None
     return counted.scorecard()
 
 
-def _rows_of_a_slice(items: ItemTable, predictions: Path) -> int:
-    if table_form(predictions) == "parquet":
-        with foreign_parquet(predictions) as file:
-            n_bytes = file.n_bytes
-    else:
-        n_bytes = predictions.stat().st_size
-    of_an_item = max((items.n_bytes + n_bytes) // items.n_rows, 1)
-    return min(max(SLICE_BYTES // of_an_item, LEAST_ROWS), MOST_ROWS)
+def _rows_of_a_slice(*some: pl.DataFrame) -> int:
+    """By the first items and predictions, whose texts are taken to be as long as those of others."""
+    of_an_item = int(sum(frame.estimated_size() / max(len(frame), 1) for frame in some))
+    return min(max(SLICE_BYTES // max(of_an_item, 1), LEAST_ROWS), MOST_ROWS)
 
 
 class _SliceOfId:
