@@ -24,6 +24,7 @@ from benchbook.evaluators.verify import verify
 from benchbook.exchange.importing import Wanted, import_log, import_shard
 from benchbook.record.facts import Failure, Reply, RunStarted
 from benchbook.record.folder import Record, ShardRecord, create_record
+from benchbook.record.joined_index import JoinedFacts
 from benchbook.record.joined_state import read_state
 from benchbook.record.journal import JournalWriter
 from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
@@ -74,6 +75,17 @@ def test_verify_tells_how_far_it_is(tmp_path: Path) -> None:
     ends = [sum(end.n_facts for end in set_.shards[:n]) for n in range(5)]
     assert facts == [("facts", n, ends[-1]) for n in ends]
     assert told[len(facts)] == ("samples", 0, 26)
+
+
+def test_of_many_shards_one_is_in_memory(tmp_path: Path) -> None:
+    record = judged_in_shards(write_judged(tmp_path, 12, 1), 4, range(1, 5))
+    joined(record)
+    state = read_state(record.journal)
+    assert isinstance(state.index, JoinedFacts)
+    shards = state.index._shards.indexes
+    for sample, _ in state.index.by_sample():
+        held = [number for number, one in enumerate(shards) if one._cache is not None or one.places._there]
+        assert held == [sample // 3]
 
 
 def same_state(record: Record) -> bool:

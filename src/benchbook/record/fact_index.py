@@ -52,6 +52,11 @@ class FactIndex:
         self.places.add(array("Q", places.tobytes()))
         self._cache = None
 
+    def let_go(self) -> None:
+        """Hold nothing in memory that can be read again."""
+        self.places.let_go()
+        self._cache = None
+
     def by_sample(self) -> Iterator[tuple[int, list[Reply | Failure]]]:
         """`(sample, its facts in journal order)`, in plan order; samples without facts are left out."""
         for first, end in self.ranges():

@@ -27,7 +27,7 @@ class _Shards(Generic[_Index]):
         """The index of a shard, by its place among the others."""
         found = self.indexes[place]
         if self._asked is not None and self._asked is not found:
-            self._asked.places.let_go()
+            self._asked.let_go()
         self._asked = found
         return found
 

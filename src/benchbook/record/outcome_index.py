@@ -37,6 +37,12 @@ class OutcomeIndex:
             self.are_truths = self.are_truths and all(isinstance(one.score, bool | None) for one in fact.outcomes)
         self._cache = None
 
+    def let_go(self) -> None:
+        """Hold nothing in memory that can be read again."""
+        self.places.let_go()
+        self._cache = None
+        self._read.clear()
+
     def __contains__(self, sample: int) -> bool:
         return self._place_of(sample) is not None
 
