@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from benchbook.errors import UsageError
 
-IN_MEMORY = 1 << 20  # numbers; those before them are in the file
+IN_MEMORY = 1 << 19  # numbers; those before them are in the file
 _READ_AT_ONCE = 1 << 13
 _BYTES = 8
 
@@ -36,22 +36,27 @@ class SpilledNumbers:
 
     def extend(self, numbers: array[int]) -> None:
         """Add numbers of eight bytes each."""
-        self._last.frombytes(numbers.tobytes())
-        if len(self._last) >= self._in_memory:
+        if len(self._last) + len(numbers) < self._in_memory:
+            self._last.frombytes(numbers.tobytes())
+        else:
             self._spill()
+            self._write(numbers)
 
     def _spill(self) -> None:
+        self._write(self._last)
+        self._last = array("Q")
+
+    def _write(self, numbers: array[int]) -> None:
         try:
             if self._file is None:
                 self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the list
             with self._lock:
                 self._file.seek(self._n_filed * _BYTES)
-                self._file.write(self._last.tobytes())
+                self._file.write(numbers)
         except OSError as error:
             where, reason = tempfile.gettempdir(), error.strerror or error
             raise UsageError(f"{where}: there is no room for the places of a large file's lines ({reason})") from None
-        self._n_filed += len(self._last)
-        self._last = array("Q")
+        self._n_filed += len(numbers)
 
     def __len__(self) -> int:
         return self._n_filed + len(self._last)
@@ -69,11 +74,11 @@ class SpilledNumbers:
 
     def some(self, start: int, end: int) -> array[int]:
         """A copy of the numbers from one place to before another; fewer where the list ends before."""
-        found = array("Q")
-        if start < self._n_filed and self._file is not None:
+        found = array("Q", (0,)) * (min(end, self._n_filed) - start)
+        if found and self._file is not None:
             with self._lock:
                 self._file.seek(start * _BYTES)
-                found.frombytes(self._file.read((min(end, self._n_filed) - start) * _BYTES))
+                self._file.readinto(found)  # type: ignore[attr-defined]  # it is buffered, and all is there
         found += self._last[max(start - self._n_filed, 0) : max(end - self._n_filed, 0)]
         return found
 

@@ -83,9 +83,9 @@ def test_of_many_shards_one_is_in_memory(tmp_path: Path) -> None:
     state = read_state(record.journal)
     assert isinstance(state.index, JoinedFacts)
     shards = state.index._shards.indexes
-    for sample, _ in state.index.by_sample():
+    for place, _ in state.index.by_sample():
         held = [number for number, one in enumerate(shards) if one._cache is not None or one.places._there]
-        assert held == [sample // 3]
+        assert held == [place // 3]
 
 
 def same_state(record: Record) -> bool:

@@ -150,8 +150,8 @@ class LinesHeld(NamedTuple):
 class EvalSet:
     """An eval set's items, by index in the order of the file.
 
-    It holds one offset per item and not the items: eight bytes each, whatever their length, on disk from a million on
-    (for a table, as many again for the line numbers; its items are in a `Spool`). `sha256` is the hash of the file's
+    It holds one offset per item and not the items: eight bytes each, whatever their length, on disk from half a million
+    on (for a table, as many again for the line numbers; its items are in a `Spool`). `sha256` is the hash of the file's
     bytes; `grouped`: some item names a group; `has_messages`: some item is a conversation; `contents`: its contents, if
     it was checked.
     """

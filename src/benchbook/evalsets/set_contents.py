@@ -145,7 +145,7 @@ class RepeatedTexts:
         return None if first == line else first
 
 
-_NOTED_AT_ONCE = 1 << 20
+_NOTED_AT_ONCE = 1 << 19
 
 
 def _are_again(hashes: np.ndarray) -> np.ndarray:
