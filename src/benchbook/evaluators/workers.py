@@ -28,7 +28,7 @@ from benchbook.system.cores import usable_cores
 
 SETTING = "BENCHBOOK_WORKERS"
 _SAMPLES_A_WORKER = 100_000  # for fewer, starting one costs more than it saves
-_PARTS_AT_ONCE = 3  # that follow each other, and share what is read of the journal
+_PARTS_AT_ONCE = 2  # that follow each other, and share what is read of the journal
 _AHEAD = 2  # times as many tasks for each worker, that are done before their results are taken
 
 _Result = TypeVar("_Result")
