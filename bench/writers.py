@@ -34,7 +34,7 @@ class Setup:
     latency_s: float = 2.0  # of a request; a sample is two of them, one after the other
     spread: float = 0.15  # of the logarithm of a writer's speed
     start_s: float = 1.0
-    open_item_s: float = 7e-6
+    open_item_s: float = 4e-6
     scheduled_after_s: float = 60.0  # between the end of a process and the next one for its shard
 
     @property
