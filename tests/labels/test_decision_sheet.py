@@ -36,10 +36,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 
 def people_label(book: LabelBook) -> LabelBook:
-    """Ann agrees with the judge, but finds every tenth answer inaccurate."""
+    """Ann agrees with the judge, but finds every fortieth answer inaccurate: too few to settle anything, whatever is
+    drawn, which goes by the run's hash."""
     names = "accuracy_score", "faithfulness_score"
     given = [
-        Given(sample, "ann", name, 0 if sample % 10 == 0 and place == 0 else SCORES[sample][place])
+        Given(sample, "ann", name, 0 if sample % 40 == 0 and place == 0 else SCORES[sample][place])
         for sample in book.started.samples
         for place, name in enumerate(names)
         if book.state.score_by("ann", sample, name) is None
@@ -87,7 +88,7 @@ def test_a_second_wave_goes_on_from_the_first(run: Record, tmp_path: Path) -> No
     assert {(one.sample, one.field, one.score) for one in second.state.labels()} == {
         (one.sample, one.field, one.score) for one in first.state.labels()
     }
-    third, _ = sample_for_decision(run, tmp_path / "third", n=10, seed=9, labels=people_label(second))
+    third, _ = sample_for_decision(run, tmp_path / "third", n=10, seed=9, labels=second)  # no more that could settle it
     assert third.started.allocation is not None
     assert third.started.allocation.earlier[0].sha256 == first.sha256
     for book in (second, third):

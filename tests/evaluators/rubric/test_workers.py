@@ -90,7 +90,8 @@ def test_another_number_is_refused(asked: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("what", ["fails", "dies"])
-def test_what_a_worker_cant_do_is_done_here(what: str) -> None:
+def test_what_a_worker_cant_do_is_done_here(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PARTS_AT_ONCE", 3)
     here: list[int] = []
 
     def derive(part: Any) -> int:
