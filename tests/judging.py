@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchbook.evalsets.output_set_sources import find_in_table
 from benchbook.evalsets.output_sets import OutputSet, write_output_set
+from scripted_server import running
 
 DIMENSIONS = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS")
 
@@ -48,3 +51,20 @@ def sound_reply(request: dict[str, Any], score: int = 2) -> str:
             "notes": "",
         }
     )
+
+
+@contextmanager
+def sound_judging(folder: Path) -> Iterator[Path]:
+    """A set of outputs, and the settings of an experiment on it by one judge, who answers within the block."""
+    make_set(folder)
+
+    def answer(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
+        del role, n
+        return {"status": 200, "content": sound_reply(request)}
+
+    with running(answer) as server:
+        table = {"set": "set", "prompts": "prompts.jsonl", "runs": "runs"}
+        lines = [f'{name} = "{folder / value}"' for name, value in table.items()]
+        lines += ["[[judges]]", 'model = "openai/j@2026-01-01"', f'base_url = "{server.base_url}"']
+        (folder / "judging.toml").write_text("\n".join(lines), encoding="utf-8")
+        yield folder / "judging.toml"

@@ -606,12 +606,11 @@ WRITERS = {
 
 # Modules that write, whose writers are tested elsewhere, or need no test.
 ELSEWHERE = {
-    "ask/engines/processes.py": "a pipe to whoever began it",
     "cli/commands.py": "writes help, and no file",
     "exchange/redaction.py": "a new folder, whole or not at all; it can be made again",
     "evaluators/signing.py": "statements and signatures, each by `write_file`: it can be signed again",
     "record/ssh_signatures.py": "a temporary folder, which goes",
-    "evaluators/workers.py": "a pipe to whoever began it",
+    "system/pythons.py": "a pipe to whoever began it",
     "cli/shards.py": "a proof, by `write_file`: it can be made again",
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/first_answers.py": "a temporary folder, which goes",

@@ -11,9 +11,8 @@ import pytest
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
-from judging import make_set, sound_reply
+from judging import sound_judging
 from running import benchbook_here
-from scripted_server import running
 from sharded import DERIVED, ask, joined, write_judged
 
 _NAMES = ("evalset", "outputs", "model", "judge", "judge_path", "runs", "run_id")
@@ -100,19 +99,9 @@ def test_answers_of_another_run_are_in_files_of_this_machine(tmp_path: Path) -> 
 
 
 def test_an_experiment_is_judged_in_shards(tmp_path: Path) -> None:
-    make_set(tmp_path)
-
-    def answer(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
-        del role, n
-        return {"status": 200, "content": sound_reply(request)}
-
-    with running(answer) as server:
-        table = {"set": "set", "prompts": "prompts.jsonl", "runs": "runs"}
-        lines = [f'{name} = "{tmp_path / value}"' for name, value in table.items()]
-        lines += ["[[judges]]", 'model = "openai/j@2026-01-01"', f'base_url = "{server.base_url}"']
-        (tmp_path / "judging.toml").write_text("\n".join(lines), encoding="utf-8")
+    with sound_judging(tmp_path) as config:
         words = ("--run-id", "many", "--shards", "3", "--quiet", "--reports", "none")
-        done = benchbook_here("judge", "run", str(tmp_path / "judging.toml"), *words)
+        done = benchbook_here("judge", "run", str(config), *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     record = Record(tmp_path / "runs" / "many")
     assert verify(record).findings == ()

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -31,12 +30,11 @@ from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
 from benchbook.record.reading import read_chain, read_journal
 from benchbook.record.sets import newest_set
 from benchbook.record.shards import shard_named
-from judging import make_set, sound_reply
+from judging import sound_judging
 from own_scorers import near
 from running import benchbook_here
 from scored import ITEMS, PREDICTIONS, scored, write_lines
 from scored_logs import MadeLog, sample
-from scripted_server import running
 from sharded import DERIVED, ask, begun_alone, joined, judged_in_shards, scored_in_shards, write_judged
 
 
@@ -84,7 +82,7 @@ def test_of_many_shards_one_is_in_memory(tmp_path: Path) -> None:
     assert isinstance(state.index, JoinedFacts)
     shards = state.index._shards.indexes
     for place, _ in state.index.by_sample():
-        held = [number for number, one in enumerate(shards) if one._cache is not None or one.places._there]
+        held = [number for number, one in enumerate(shards) if one._segments._kept or one.places._there]
         assert held == [place // 3]
 
 
@@ -491,18 +489,8 @@ def test_a_log_is_imported_in_shards(tmp_path: Path) -> None:
 
 
 def test_an_experiment_is_judged_in_shards(tmp_path: Path) -> None:
-    make_set(tmp_path)
-
-    def answer(role: str, n: int, request: dict[str, Any]) -> dict[str, Any]:
-        del role, n
-        return {"status": 200, "content": sound_reply(request)}
-
-    with running(answer) as server:
-        table = {"set": "set", "prompts": "prompts.jsonl", "runs": "runs"}
-        lines = [f'{name} = "{tmp_path / value}"' for name, value in table.items()]
-        lines += ["[[judges]]", 'model = "openai/j@2026-01-01"', f'base_url = "{server.base_url}"']
-        (tmp_path / "judging.toml").write_text("\n".join(lines), encoding="utf-8")
-        words = ["judge", "run", str(tmp_path / "judging.toml"), "--quiet", "--reports", "none"]
+    with sound_judging(tmp_path) as config:
+        words = ["judge", "run", str(config), "--quiet", "--reports", "none"]
         assert benchbook_here(*words, "--run-id", "one").returncode == 0
         for number in (1, 2, 3):
             done = benchbook_here(*words, "--run-id", "many", "--shard", f"{number}/3")

@@ -23,6 +23,7 @@ from benchbook.evaluators.shard_checks import (
 )
 from benchbook.record.derived_files import Discrepancy, deriving
 from benchbook.record.folder import RUN_ID, Record, at_work, shard_folders
+from benchbook.record.joined import JoinedJournals
 from benchbook.record.joined_state import state_of_joined
 from benchbook.record.reading import SHARDS
 from benchbook.record.sets import (
@@ -176,7 +177,7 @@ def _state_of(record: Record, reports: Sequence[ShardReport], joined: RecordSet)
     """The state of a record whose shards were read, all to where they are joined."""
     by_number = {one.number: one.adds for one in reports}
     in_order = (by_number[end.shard] for end in joined.shards)
-    return state_of_joined(record.journal, [adds for adds in in_order if adds is not None])
+    return state_of_joined(JoinedJournals(record.journal), [adds for adds in in_order if adds is not None])
 
 
 # ── a joined record ──────────────────────────────────────────────────────────────────────────────────────────

@@ -25,6 +25,7 @@ from benchbook.errors import ConfigError
 from benchbook.evaluators.parts import SamplePart, alone
 from benchbook.system import SYSTEM
 from benchbook.system.cores import usable_cores
+from benchbook.system.pythons import answer_stream, python_running
 
 SETTING = "BENCHBOOK_WORKERS"
 _SAMPLES_A_WORKER = 100_000  # for fewer, starting one costs more than it saves
@@ -145,9 +146,8 @@ class _Worker:
     """One process. After it was killed it does nothing more."""
 
     def __init__(self, job: bytes) -> None:
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code],
+            python_running(__name__),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -190,8 +190,7 @@ class _Worker:
 def main() -> None:
     """Do the tasks that come on standard input, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end is ours
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what else is printed goes nowhere
+    out = answer_stream()
     messages: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(messages,), daemon=True).start()
     do = messages.get().begin()

@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchbook.canonical import decode_json
 from benchbook.record.facts import Fact, Failure, Reply, fact_decoder
 from benchbook.record.reading import MAX_SEGMENT_BYTES, MAX_SEGMENTS, OFFSET_BITS, JournalLine
-from benchbook.record.sample_places import IN_JOURNAL_BITS, SamplePlaces, SegmentCache
+from benchbook.record.sample_places import IN_JOURNAL, IN_JOURNAL_BITS, SamplePlaces, SegmentCache
 
 if TYPE_CHECKING:
     import numpy as np
 
 _PLACES_AT_ONCE = 8_192  # facts that are decoded at once, of whole samples
-_IN_JOURNAL = (1 << IN_JOURNAL_BITS) - 1  # of a place, all but its sample
 _BYTES_AT_ONCE = 12 << 20  # of the journal, at which they are fewer
 
 
@@ -34,14 +33,14 @@ class FactIndex:
         self._journal = journal
         self.first_number = first_number
         self.places = SamplePlaces()
-        self._cache: SegmentCache | None = None
+        self._segments = SegmentCache(journal)
         self.on_sample: Callable[[int], None] | None = None  # called with each sample that is gone through
 
     def add(self, line: JournalLine) -> None:
         fact = line.fact
         if isinstance(fact, Reply | Failure):
             self.places.append(fact.sample, line.segment, line.offset)
-            self._cache = None
+            self._segments.forget()
 
     def add_all(self, segment: int, samples: np.ndarray, starts: list[int]) -> None:
         """Add facts of one segment: the sample of each, and its place there."""
@@ -50,12 +49,12 @@ class FactIndex:
         places = samples.astype(np.uint64) << np.uint64(IN_JOURNAL_BITS)
         places |= np.array(starts, np.uint64) | np.uint64(segment << OFFSET_BITS)
         self.places.add(array("Q", places.tobytes()))
-        self._cache = None
+        self._segments.forget()
 
     def let_go(self) -> None:
         """Hold nothing in memory that can be read again."""
         self.places.let_go()
-        self._cache = None
+        self._segments.forget()
 
     def by_sample(self) -> Iterator[tuple[int, list[Reply | Failure]]]:
         """`(sample, its facts in journal order)`, in plan order; samples without facts are left out."""
@@ -105,13 +104,7 @@ class FactIndex:
     def of(self, sample: int) -> list[Reply | Failure]:
         """A sample's facts in journal order. In the order of the plan, each segment is read a few times."""
         start, end = self.places.start_of(sample), self.places.start_of(sample + 1)
-        return [self._fact_at(place & _IN_JOURNAL) for place in self.places.in_order()[start:end]]
-
-    def _fact_at(self, place: int) -> Any:
-        if self._cache is None:
-            self._cache = SegmentCache(self._journal)
-        line = self._cache.line(place >> OFFSET_BITS, place & (MAX_SEGMENT_BYTES - 1))
-        return decode_json(line, fact_decoder)
+        return [self._segments.fact_at(place & IN_JOURNAL) for place in self.places.in_order()[start:end]]
 
     def alone(self, first: int, end: int) -> FactIndex:
         """The places of these samples' facts alone, to be sent to another process."""
@@ -124,14 +117,12 @@ class FactIndex:
         """The journal, the segment and the line, from 1, of a fact that is numbered in the order of the plan."""
         place = self.places.in_order()[number - (self.first_number or 0)]
         segment, offset = place >> OFFSET_BITS & (MAX_SEGMENTS - 1), place & (MAX_SEGMENT_BYTES - 1)
-        line = SegmentCache(self._journal).segment(segment).count(b"\n", 0, offset) + 1
+        line = self._segments.segment(segment).count(b"\n", 0, offset) + 1
         return self._journal, segment, line
 
     def _facts(self, segment: int, offsets: list[int]) -> list[Fact]:
         """The facts at some places of a segment; where they stand close together, with those between."""
-        if self._cache is None:
-            self._cache = SegmentCache(self._journal)
-        data = self._cache.segment(segment)
+        data = self._segments.segment(segment)
         start, end = offsets[0], data.find(b"\n", offsets[-1]) + 1
         if 2 * len(offsets) >= data.count(b"\n", start, end):
             with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a lone surrogate, mostly
@@ -144,5 +135,5 @@ def _n_bytes(places: np.ndarray) -> int:
     """The bytes of a journal from the first to the last of some facts."""
     import numpy as np
 
-    in_journal = places & np.uint64(_IN_JOURNAL)
+    in_journal = places & np.uint64(IN_JOURNAL)
     return int(in_journal.max() - in_journal.min()) if len(places) else 0

@@ -50,7 +50,7 @@ class JoinedJournals:
         if found is None:
             raise NotJoinedError(shards.parent)
         self.set: RecordSet = found
-        self._shards = shards
+        self.path = shards
         self._parts: list[_Part] = []
         n_before = 0
         for end, (n_segments, _) in zip(found.shards, found.places, strict=True):

@@ -25,29 +25,25 @@ def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
     """
     if journal.name != SHARDS:
         return read_writer_state(journal, looker)
-    numbers, shards = SpilledNumbers(), []
-    for end in JoinedJournals(journal).set.shards:
+    joined, numbers, shards = JoinedJournals(journal), SpilledNumbers(), []
+    for end in joined.set.shards:
         reader = ShardReader(journal / str(end.shard) / "journal", end.shard, for_root=False).read(end)
         if not reader.is_at(end):
             raise RecordDamagedError(reader.journal, None, "does not have the facts that were joined")
         adds = reader.adds()
         adds.state.put_by(numbers)
         shards.append(adds)
-    return state_of_joined(journal, shards)
+    return state_of_joined(joined, shards)
 
 
-def state_of_joined(journal: Path, shards: Sequence[ShardState]) -> JournalState:
-    """The state of a joined record, of its shards in the order of the newest set: no journal is read a second time.
-
-    Raises: as `JoinedJournals`.
-    """
-    joined = JoinedJournals(journal)
+def state_of_joined(joined: JoinedJournals, shards: Sequence[ShardState]) -> JournalState:
+    """The state of a joined record, of its shards in the order of the newest set: no journal is read a second time."""
     started = msgspec.structs.replace(shards[0].state.started, shard=None)
     firsts, states = [end.first for end in joined.set.shards], [shard.state for shard in shards]
     facts = JoinedFacts(firsts, [one.index for one in states])
     outcomes = JoinedOutcomes(firsts, [one.outcomes for one in states])
     whole = JournalState(
-        journal=journal, started=started, index=facts, outcomes=outcomes, config=started.config, joined=joined
+        journal=joined.path, started=started, index=facts, outcomes=outcomes, config=started.config, joined=joined
     )
     for one in states:
         whole.candidate_reported.take(one.candidate_reported)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import OrderedDict
 from pathlib import Path
 
-from benchbook.canonical import decode_json
-from benchbook.record.facts import LogOutcomes, Outcome, Outcomes, fact_decoder
+from benchbook.record.facts import LogOutcomes, Outcome, Outcomes
 from benchbook.record.imported_scores import ImportedOutcome
-from benchbook.record.reading import MAX_SEGMENT_BYTES, OFFSET_BITS, JournalLine
-from benchbook.record.sample_places import IN_JOURNAL_BITS, SamplePlaces, SegmentCache
+from benchbook.record.reading import JournalLine
+from benchbook.record.sample_places import IN_JOURNAL, IN_JOURNAL_BITS, SamplePlaces, SegmentCache
 
 _READ_FACTS = 4  # of outcomes, decoded and kept: those of one sitting are in plan order
 
@@ -19,9 +17,8 @@ class OutcomeIndex:
     """The place of a scorer's outcome of each sample, or of an imported log's: eight bytes per outcome."""
 
     def __init__(self, journal: Path) -> None:
-        self._journal = journal
         self.places = SamplePlaces()
-        self._cache: SegmentCache | None = None
+        self._segments = SegmentCache(journal)
         self._read: OrderedDict[int, dict[int, Outcome | ImportedOutcome]] = OrderedDict()  # by the place of their fact
         self.are_truths = True  # every score is true or false
         self.pythons: set[str] = set()  # versions that the scorer ran under
@@ -30,17 +27,17 @@ class OutcomeIndex:
         return len(self.places)
 
     def add(self, line: JournalLine, fact: Outcomes | LogOutcomes) -> None:
-        place = line.segment << OFFSET_BITS | line.offset
-        self.places.add(array("Q", [one.sample << IN_JOURNAL_BITS | place for one in fact.outcomes]))
+        for one in fact.outcomes:
+            self.places.append(one.sample, line.segment, line.offset)
         if isinstance(fact, Outcomes):
             self.pythons.add(fact.python)
             self.are_truths = self.are_truths and all(isinstance(one.score, bool | None) for one in fact.outcomes)
-        self._cache = None
+        self._segments.forget()
 
     def let_go(self) -> None:
         """Hold nothing in memory that can be read again."""
         self.places.let_go()
-        self._cache = None
+        self._segments.forget()
         self._read.clear()
 
     def __contains__(self, sample: int) -> bool:
@@ -55,16 +52,13 @@ class OutcomeIndex:
         places, start = self.places.in_order(), self.places.start_of(sample)
         if start == len(places) or places[start] >> IN_JOURNAL_BITS != sample:
             return None
-        return places[start] & ((1 << IN_JOURNAL_BITS) - 1)
+        return places[start] & IN_JOURNAL
 
     def _outcomes_at(self, place: int) -> dict[int, Outcome | ImportedOutcome]:
         known = self._read.get(place)
         if known is not None:
             return known
-        if self._cache is None:
-            self._cache = SegmentCache(self._journal)
-        line = self._cache.line(place >> OFFSET_BITS, place & (MAX_SEGMENT_BYTES - 1))
-        fact = decode_json(line, fact_decoder)
+        fact = self._segments.fact_at(place)
         known = self._read[place] = {one.sample: one for one in reversed(fact.outcomes)}
         if len(self._read) > _READ_FACTS:
             self._read.popitem(last=False)

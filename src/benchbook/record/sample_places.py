@@ -6,15 +6,18 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchbook.record.reading import OFFSET_BITS, SEGMENT_BITS, read_segment_there, segment_files
+from benchbook.canonical import decode_json
+from benchbook.record.facts import fact_decoder
+from benchbook.record.reading import MAX_SEGMENT_BYTES, OFFSET_BITS, SEGMENT_BITS, read_segment_there, segment_files
 from benchbook.spilled import SpilledNumbers
 
 if TYPE_CHECKING:
     import numpy as np
 
 IN_JOURNAL_BITS = OFFSET_BITS + SEGMENT_BITS
+IN_JOURNAL = (1 << IN_JOURNAL_BITS) - 1  # of a place, all but its sample
 _KEPT_SEGMENTS = 8  # by batch a sample's facts lie in as many: its answer, each judge of a panel, those asked again
 
 
@@ -79,20 +82,28 @@ class SamplePlaces:
 
 
 class SegmentCache:
-    """Lines by segment and place. The last few segments are kept: facts of one sample lie close together."""
+    """Facts by segment and place. The last few segments are kept: facts of one sample lie close together."""
 
     def __init__(self, journal: Path) -> None:
-        self._paths = dict(enumerate(segment_files(journal), start=1))
+        self._journal = journal
+        self._paths: dict[int, Path] = {}  # looked up once a segment is asked for
         self._kept: OrderedDict[int, bytes] = OrderedDict()
 
-    def line(self, segment: int, offset: int) -> bytes:
-        data = self.segment(segment)
-        return data[offset : data.find(b"\n", offset)]
+    def forget(self) -> None:
+        """Keep nothing: the journal has grown, or others need the room."""
+        self._paths = {}
+        self._kept.clear()
+
+    def fact_at(self, place: int) -> Any:
+        """The fact at a place within the journal."""
+        data, offset = self.segment(place >> OFFSET_BITS), place & (MAX_SEGMENT_BYTES - 1)
+        return decode_json(data[offset : data.find(b"\n", offset)], fact_decoder)
 
     def segment(self, segment: int) -> bytes:
         """All of a segment's lines."""
         data = self._kept.get(segment)
         if data is None:
+            self._paths = self._paths or dict(enumerate(segment_files(self._journal), start=1))
             data = self._kept[segment] = read_segment_there(self._paths[segment])
             if len(self._kept) > _KEPT_SEGMENTS:
                 self._kept.popitem(last=False)

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from benchbook.errors import StoreError
 from benchbook.record.folder import is_left_behind
 from benchbook.record.reading import MAX_SEGMENTS, SHARDS
+from benchbook.record.sets import SETS
 
-INPUTS, JOURNAL, SETS = "inputs", "journal", "sets"
+INPUTS, JOURNAL = "inputs", "journal"
 _INPUT = re.compile(r"inputs/[0-9a-f]{64}", re.ASCII)
 _OF_JOURNAL = re.compile(
     r"(?P<journal>(shards/[1-9][0-9]{0,8}/)?journal)/(?P<segment>[0-9]{6})(/(?P<offset>[0-9]{12})\.zst|\.jsonl\.zst)",

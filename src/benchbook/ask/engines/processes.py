@@ -14,6 +14,7 @@ from typing import Any
 
 from benchbook.ask.engines.all_shards import RESTARTS, AskShard, ShardSaid, without_word
 from benchbook.record.shards import ShardAsked
+from benchbook.system.pythons import answer_stream, python_running
 
 
 class Processes:
@@ -38,10 +39,9 @@ class Processes:
 
     async def _ask_once(self, shard: ShardAsked) -> tuple[ShardSaid | None, int]:
         """The words of a process for the shard, None where it was killed before; and the code that it ended with."""
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
         # A session of its own: a terminal's Ctrl-C comes to this process alone, which passes it on once.
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", code, stdin=PIPE, stdout=PIPE, start_new_session=True
+            *python_running(__name__), stdin=PIPE, stdout=PIPE, start_new_session=True
         )
         self._at_work.add(process)
         try:
@@ -79,8 +79,7 @@ class Processes:
 
 def main() -> None:
     """Ask the shard that comes on standard input, and say on standard output what came of it."""
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what else is printed is no answer
+    out = answer_stream()
     ask, shard = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own parent
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     said: Any = ask(shard)
