@@ -22,7 +22,8 @@ export function GoingOn({ row, onChanged }: { row: RunRow; onChanged: () => void
     found.again();
     onChanged(); // its last sign of life, and whether it still goes on
   };
-  useEvery(LOOK_MS, look, runs || progress?.is_read === false);
+  // A record is said to be stopped a moment before its process has ended, and to go on a moment after one has begun.
+  useEvery(LOOK_MS, look, runs || progress?.is_read === false || progress?.may_cancel === true);
   return (
     <section className="going-on" aria-label="Progress">
       {!runs && <p>Its process ended before its plan did. What was recorded is whole, and the run can be resumed.</p>}
