@@ -105,9 +105,8 @@ def measure_answers(folder: Path, samples: int, rounds: int) -> dict[str, Any]:
     for count in (1, samples):
         made = folder / f"made-{count}"
         made.mkdir()
-        measure(
-            [sys.executable, str(Path(__file__).with_name("score.py")), "--write", str(made), "--items", str(count)]
-        )
+        score = str(Path(__file__).with_name("score.py"))
+        measure([sys.executable, score, "--write", str(made), "--items", str(count), "--lines"])
         words = ["--evalset", str(made / "items.jsonl"), "--predictions", str(made / "predictions.parquet")]
         where = ["--runs", str(folder / "runs"), "--run-id", f"answers-{count}", "--reports", "none"]
         measure([*_BENCHBOOK, "score", "answer_correctness@v1", *words, *where])

@@ -160,9 +160,12 @@ def main() -> None:
     parser.add_argument("--table-alone", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write is not None:
         write_files(options.write, options.items)
+        if options.lines:
+            write_lines(options.write)
         return
     alone = options.table_alone
     result = measure_table(options.items) if alone else measure_score(options.items, options.record)
