@@ -9,8 +9,9 @@ import hashlib
 import json
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -202,9 +203,7 @@ class _Gathered:
             file.seek(position)
             return 0
         digest.update(block)
-        for item, line in zip(items, lines, strict=True):
-            self._note(item, position)
-            position += len(line) + 1
+        self._note_all(items, list(accumulate([len(line) + 1 for line in lines[:-1]], initial=position)))
         return len(lines)
 
     def from_table(self, form: TableForm, *, keeps_fields: bool) -> EvalSet:
@@ -272,11 +271,14 @@ class _Gathered:
         return row
 
     def _note(self, item: Item, place: int) -> None:
-        self.ids.note(item.id, self._n_items)
-        self._n_items += 1
-        self._offsets.append(place)
-        self._grouped = self._grouped or item.group is not None
-        self._has_messages = self._has_messages or item.messages is not None
+        self._note_all([item], [place])
+
+    def _note_all(self, items: Sequence[Item], places: Sequence[int]) -> None:
+        self.ids.note_all([item.id for item in items], self._n_items)
+        self._n_items += len(items)
+        self._offsets.extend(array("Q", places))
+        self._grouped = self._grouped or any(item.group is not None for item in items)
+        self._has_messages = self._has_messages or any(item.messages is not None for item in items)
 
     def _too_long(self, number: int) -> InputError:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")

@@ -8,7 +8,7 @@ import hashlib
 import re
 import unicodedata
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -97,9 +97,13 @@ class RepeatedTexts:
 
     def note(self, text: str, line: int) -> None:
         """First pass: note a text."""
-        self._hashes.append(hash(text))
-        self._lines.append(line)
-        if len(self._hashes) == _NOTED_AT_ONCE:
+        self.note_all((text,), line)
+
+    def note_all(self, texts: Sequence[str], first_line: int) -> None:
+        """First pass: note the texts of lines that follow each other."""
+        self._hashes.extend(map(hash, texts))
+        self._lines.extend(range(first_line, first_line + len(texts)))
+        if len(self._hashes) >= _NOTED_AT_ONCE:
             self._put_by()
 
     def _put_by(self) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _PLACES_AT_ONCE = 8_192  # facts that are decoded at once, of whole samples
+_CALLS = (Reply, Failure)  # a union of them takes three times as long to look at
 _BYTES_AT_ONCE = 12 << 20  # of the journal, at which they are fewer
 
 
@@ -86,16 +87,14 @@ class FactIndex:
 
         start = self.places.start_of(first)
         places = self.places.some(start, self.places.start_of(end))
-        found: dict[int, list[Reply | Failure]] = {}
         samples = places >> np.uint64(IN_JOURNAL_BITS)
-        for sample in samples.tolist():
-            found[sample] = []
+        found: dict[int, list[Reply | Failure]] = {sample: [] for sample in samples.tolist()}
         segments = (places >> np.uint64(OFFSET_BITS)) & np.uint64(MAX_SEGMENTS - 1)
         for segment in np.unique(segments).tolist():
             offsets = places[segments == segment] & np.uint64(MAX_SEGMENT_BYTES - 1)
             for fact in self._facts(segment, np.sort(offsets).tolist()):
-                if isinstance(fact, Reply | Failure) and fact.sample in found:
-                    found[fact.sample].append(fact)
+                if isinstance(fact, _CALLS) and (of_sample := found.get(fact.sample)) is not None:
+                    of_sample.append(fact)
         if self.first_number is not None:
             for number, one in enumerate(chain.from_iterable(found.values()), self.first_number + start):
                 one.seq = number

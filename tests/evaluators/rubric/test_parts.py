@@ -19,7 +19,7 @@ from benchbook.evaluators import parts
 from benchbook.evaluators.candidate import template_of
 from benchbook.evaluators.kept import recorded_evalset
 from benchbook.evaluators.rubric.evaluator import EVALUATOR
-from benchbook.evaluators.rubric.plain import PlainSamples
+from benchbook.evaluators.rubric.plain import PlainPicker
 from benchbook.evaluators.rubric.plan import Requests, plan_of
 from benchbook.evaluators.rubric.spec import rubric_v1
 from benchbook.evaluators.rubric.tables import DERIVED_FILES
@@ -160,7 +160,7 @@ def _cut(most: int, *, at_once: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(parts, "_MOST_SAMPLES", most)
         if not at_once:
-            patched.setattr(PlainSamples, "may_be", staticmethod(lambda plan, spec: False))
+            patched.setattr(PlainPicker, "may_be", staticmethod(lambda plan, spec: False))
         yield
 
 
@@ -201,6 +201,7 @@ def test_plain_samples_are_picked(began: Record, tmp_path: Path) -> None:
     samples = list(read_state(record.journal).index.by_sample())
     with recorded_evalset(record, started) as evalset:
         items = [evalset[sample % plan.n_items] for sample, _ in samples]
-        plain, others = PlainSamples(plan, rubric_v1(), 4, requests).pick(samples, items)
-    assert [one.sample for one in plain] == [sample for sample in range(plan.n_samples) if sample != 3]
+        plain, others = PlainPicker(plan, rubric_v1(), 4, requests).pick(samples, items)
+    assert plain is not None
+    assert plain.calls.samples == [sample for sample in range(plan.n_samples) if sample != 3]
     assert others == [3]

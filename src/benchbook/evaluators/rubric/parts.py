@@ -14,7 +14,7 @@ from benchbook.evaluators.parts import SampleFacts, SamplePart
 from benchbook.evaluators.rubric.asking import was_asked
 from benchbook.evaluators.rubric.held import RubricPartCheck
 from benchbook.evaluators.rubric.outcomes import outcome_of
-from benchbook.evaluators.rubric.plain import PlainSample, PlainSamples
+from benchbook.evaluators.rubric.plain import PlainPicker, PlainSamples
 from benchbook.evaluators.rubric.plan import Panel, Plan, plan_of
 from benchbook.evaluators.rubric.reading import spec_of
 from benchbook.evaluators.rubric.row import Rows, row_type
@@ -73,7 +73,7 @@ class RubricParts:
         caused = self._derivation >= ONLY_THE_MODEL
         self._rows = Rows(plan, spec, caused=caused)
         self._schema = table_schema(row_type(spec, panel=isinstance(plan.panel, Panel), caused=caused))
-        self._plain: PlainSamples | None = None
+        self._plain: PlainPicker | None = None
 
     def derive(self, part: SamplePart, check: RubricPartCheck | None) -> RubricPart:
         """The rows and sums of a part. With `check`, its facts are held against the plan."""
@@ -83,7 +83,7 @@ class RubricParts:
             check.begin()
         if self._plain is None and self._may_be_plain(check):
             requests = None if check is None else check.requests
-            self._plain = PlainSamples(self._plan, self._spec, self._derivation, requests)
+            self._plain = PlainPicker(self._plan, self._spec, self._derivation, requests)
         self._add(*part.read(), found, check)
         if check is not None:
             found.held, found.n_outputs = check.held, check.n_outputs
@@ -91,7 +91,7 @@ class RubricParts:
 
     def _may_be_plain(self, check: RubricPartCheck | None) -> bool:
         asks_all = check is None or check.asks_all
-        return asks_all and self._items is None and PlainSamples.may_be(self._plan, self._spec)
+        return asks_all and self._items is None and PlainPicker.may_be(self._plan, self._spec)
 
     def _add(
         self, samples: list[SampleFacts], items: Sequence[Item], found: RubricPart, check: RubricPartCheck | None
@@ -99,12 +99,12 @@ class RubricParts:
         """Add some samples: the plain ones at once, then the others one by one."""
         if self._items is None:
             found.sums.begin((sample, item) for (sample, _), item in zip(samples, items, strict=True))
-        plain: list[PlainSample] = []
+        plain: PlainSamples | None = None
         places: list[int] = list(range(len(samples)))  # of the others
         if self._plain is not None:
             plain, places = self._plain.pick(samples, items)
         parts = self._of_plain(plain)
-        if parts:
+        if plain is not None and parts:
             found.sums.add_plain(plain)
             if check is not None:
                 check.held.n_finished += len(plain)
@@ -114,9 +114,9 @@ class RubricParts:
         parts += table_parts(self._schema, (row for row in rows if row is not None))
         found.rows += in_order(parts, "sample")
 
-    def _of_plain(self, plain: Sequence[PlainSample]) -> list[TablePart]:
+    def _of_plain(self, plain: PlainSamples | None) -> list[TablePart]:
         """The rows of plain samples; none where some of them have to be made one by one."""
-        if plain and self._plain is not None:
+        if plain is not None and self._plain is not None:
             with suppress(UnicodeEncodeError, OverflowError):
                 return [self._plain.rows(plain)]
         return []

@@ -1,10 +1,11 @@
-"""Scores samples of which every criterion has a score: what `score_sample` gives, with all that they share looked up.
+"""Scores samples of which every criterion has a score, many at once: what `score_sample` gives of each.
 
 Most samples are so. What follows from the scores alone, and from one measured value alone, is worked out once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from benchbook.evaluators.exact import NANO, as_float, divide
@@ -13,13 +14,14 @@ from benchbook.evaluators.rubric.spec import RubricSpec
 _MOST_VALUES = 1 << 16  # of one measure that are kept
 
 
-class PlainScore(NamedTuple):
-    """As a `RubricScore`: `norms` has those of criteria, `measured` those of measures, as rows have them."""
+class PlainScores(NamedTuple):
+    """As many `RubricScore`s by column: `norms` has those of criteria, by sample; `measured` has a column
+    for each measure."""
 
-    score_nano: int
-    norms: tuple[float | None, ...]
-    measured: tuple[float | None, ...]
-    fail_reasons: tuple[str, ...]
+    score_nanos: list[int]
+    norms: list[tuple[float | None, ...]]
+    measured: list[list[float | None]]
+    fail_reasons: list[tuple[str, ...]]
 
 
 class _OfScores(NamedTuple):
@@ -37,7 +39,7 @@ class _OfValue(NamedTuple):
 
 
 class PlainScorer:
-    """Scores under a rubric. `scores` are never null, `values` are those of its measures, latency and tokens."""
+    """Scores under a rubric. Scores are never null; measures are latency and tokens."""
 
     def __init__(self, spec: RubricSpec) -> None:
         self._spec = spec
@@ -46,29 +48,34 @@ class PlainScorer:
             (place, one.weight * one.target, {}) for place, one in enumerate(spec.measures)
         ]
 
-    def score(self, scores: tuple[int, ...], values: tuple[int | None, ...]) -> PlainScore:
-        """The worth of one sample."""
+    def score(self, scores: Sequence[tuple[int, ...]], values: Sequence[Sequence[int | None]]) -> PlainScores:
+        """The worth of some samples. `values` has a column for each measure."""
         spec = self._spec
-        of_scores = self._of_scores.get(scores)
-        if of_scores is None:
-            of_scores = self._of_scores[scores] = self._by_scores(scores)
-        worth, norms, reasons = of_scores
-        whole, measured = spec.steps, []
-        for place, weighed, known in self._measures:
-            value = values[place]
-            of_value = known.get(value)
-            if of_value is None:
-                of_value = self._by_value(place, value, known)
-            base, norm, reason = of_value
-            measured.append(norm)
-            if base is not None:
-                worth, whole = worth * base + weighed * whole, whole * base
-            if reason is not None:
-                reasons = (*reasons, reason)
-        score_nano = divide(worth * NANO, spec.whole_weight * whole)
-        if spec.pass_rule is not None:
-            reasons = spec.pass_rule.reasons(reasons, spec.criteria, scores, score_nano, no_answer=False)
-        return PlainScore(score_nano, norms, tuple(measured), reasons)
+        of_scores = [self._of_scores.get(one) or self._by_scores(one) for one in scores]
+        worths, wholes = [one.worth for one in of_scores], [spec.steps] * len(scores)
+        reasons = [one.reasons for one in of_scores]
+        measured = []
+        for (place, weighed, known), column in zip(self._measures, values, strict=True):
+            of_values = [known.get(value) or self._by_value(place, value, known) for value in column]
+            measured.append([one.norm for one in of_values])
+            bases = [one.base for one in of_values]
+            worths = [
+                worth if base is None else worth * base + weighed * whole
+                for worth, whole, base in zip(worths, wholes, bases, strict=True)
+            ]
+            wholes = [whole if base is None else whole * base for whole, base in zip(wholes, bases, strict=True)]
+            reasons = [
+                before if one.reason is None else (*before, one.reason)
+                for before, one in zip(reasons, of_values, strict=True)
+            ]
+        weight = spec.whole_weight
+        nanos = [divide(worth * NANO, weight * whole) for worth, whole in zip(worths, wholes, strict=True)]
+        if (rule := spec.pass_rule) is not None:
+            reasons = [
+                rule.reasons(before, spec.criteria, given, nano, no_answer=False)
+                for before, given, nano in zip(reasons, scores, nanos, strict=True)
+            ]
+        return PlainScores(nanos, [one.norms for one in of_scores], measured, reasons)
 
     def _by_scores(self, scores: tuple[int, ...]) -> _OfScores:
         spec = self._spec
@@ -78,7 +85,8 @@ class PlainScorer:
             if one.at_least is not None and score < one.at_least:
                 reasons.append(one.below_minimum)
         norms = tuple([as_float(of[score]) for of, score in zip(spec.norms_nano, scores, strict=True)])
-        return _OfScores(worth, norms, tuple(reasons))
+        found = self._of_scores[scores] = _OfScores(worth, norms, tuple(reasons))
+        return found
 
     def _by_value(self, place: int, value: int | None, known: dict[int | None, _OfValue]) -> _OfValue:
         measure = self._spec.measures[place]

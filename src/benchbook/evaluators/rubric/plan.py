@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -39,6 +40,9 @@ class UntilDecided(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     method: str  # of `early_stop_gates`, or of `early_stop_pairs`
     against: OtherRun | msgspec.UnsetType = msgspec.UNSET
+
+
+_Judged = tuple[Item, str]  # an item and the answer to it
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +89,7 @@ class Requests(CandidateRequests):
 
     def _pieces_of(
         self, judge: tuple[RolePlan, Mapping[str, Any] | None]
-    ) -> tuple[Callable[[Sequence[str]], bytes], list[list[TextPart[tuple[Item, str]]]]]:
+    ) -> tuple[Callable[[Sequence[str]], bytes], list[list[TextPart[_Judged]]]]:
         """The arguments of `RequestPieces` for one judge's requests."""
         role, asked = judge
         return lambda texts: body_of(role, self._judge_prompt.with_texts(texts), asked), self._judge_prompt.parts()
@@ -108,7 +112,7 @@ class Requests(CandidateRequests):
                 return self._judge_pieces[judge].sha256((item, answer))
         return request_sha256(self.judge(item, answer, judge))
 
-    def judge_sha256s(self, judged: Sequence[tuple[Item, str]]) -> list[str]:
+    def judge_sha256s(self, judged: Sequence[_Judged]) -> list[str]:
         """The hashes of the requests to the first judge about several answers."""
         if self._judge_pieces:
             with suppress(UnicodeEncodeError):
@@ -141,7 +145,7 @@ class JudgePrompt:
             return texts[0]
         return [{"role": role, "content": text} for (role, _), text in zip(self._messages, texts, strict=True)]
 
-    def parts(self) -> list[list[TextPart[tuple[Item, str]]]]:
+    def parts(self) -> list[list[TextPart[_Judged]]]:
         """The parts of each message's text, made of an item and the answer to it."""
         return [text.parts() for _, text in self._messages]
 
@@ -152,26 +156,21 @@ class _Text:
     def __init__(self, text: str, spec: RubricSpec) -> None:
         pieces = PLACEHOLDER.split(text)
         self._literals = pieces[0::2]
-        self._values: list[Callable[[Item, str], str]] = [_value(name, spec) for name in pieces[1::2]]
+        self._values = [_value(name, spec) for name in pieces[1::2]]
 
     def render(self, item: Item, answer: str) -> str:
         """The text with each placeholder replaced."""
         pieces = [self._literals[0]]
         for value, literal in zip(self._values, self._literals[1:], strict=True):
-            pieces.append(value(item, answer))
+            pieces.append(value((item, answer)))
             pieces.append(literal)
         return "".join(pieces)
 
-    def parts(self) -> list[TextPart[tuple[Item, str]]]:
-        found: list[TextPart[tuple[Item, str]]] = [self._literals[0]]
+    def parts(self) -> list[TextPart[_Judged]]:
+        found: list[TextPart[_Judged]] = [self._literals[0]]
         for value, literal in zip(self._values, self._literals[1:], strict=True):
-            found += [_of_judged(value), literal]
+            found += [value, literal]
         return found
-
-
-def _of_judged(value: Callable[[Item, str], str]) -> Callable[[tuple[Item, str]], str]:
-    """The same of an item with an answer."""
-    return lambda judged: value(*judged)
 
 
 def placeholders() -> tuple[str, ...]:
@@ -179,22 +178,22 @@ def placeholders() -> tuple[str, ...]:
     return ("answer", "transcript", "criteria", "reply", *(f"item.{one}" for one in Item.__struct_fields__))
 
 
-def _value(name: str, spec: RubricSpec) -> Callable[[Item, str], str]:
+def _value(name: str, spec: RubricSpec) -> Callable[[_Judged], str]:
     if name == "answer":
-        return lambda _, answer: answer
+        return itemgetter(1)
     if name == "transcript":
-        return lambda item, answer: transcript(with_answer(item.messages, item.prompt, answer))
+        return lambda judged: transcript(with_answer(judged[0].messages, judged[0].prompt, judged[1]))
     if name in ("criteria", "reply"):
         render = _criteria_text if name == "criteria" else _reply_text
         if spec.by_item:
-            return lambda item, _: render(spec, item)
+            return lambda judged: render(spec, judged[0])
         text = render(spec)
-        return lambda *_: text
+        return lambda _: text
     field = name.removeprefix("item.")
 
-    def of_item(item: Item, _: str) -> str:
-        value = getattr(item, field)
-        return "" if value is None else as_text(value)
+    def of_item(judged: _Judged) -> str:
+        value = getattr(judged[0], field)
+        return value if type(value) is str else "" if value is None else as_text(value)
 
     return of_item
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchbook.evalsets import Item
 from benchbook.evaluators.exact import NANO, RepeatSummary, as_float, mean, percentile, ratio, summary_of
-from benchbook.evaluators.rubric.plain import PlainSample
+from benchbook.evaluators.rubric.plain import PlainSamples
 from benchbook.evaluators.rubric.row import slice_type
 from benchbook.evaluators.rubric.rows import ItemAgreement, Slice, VarianceSplit
 from benchbook.evaluators.rubric.scoring import Scores
@@ -231,11 +231,13 @@ class Slices:
                     one.n_given[number] += 1
                     one.scores[number] += score
 
-    def add_plain(self, samples: Sequence[PlainSample]) -> None:
+    def add_plain(self, samples: PlainSamples) -> None:
         """Count samples that went as planned."""
-        if any(item.section or item.category or item.difficulty for item in [one.item for one in samples]):
-            for one in samples:
-                self.add(one.item, one.scores, one.worth.score_nano, passed=not one.worth.fail_reasons)
+        items, worths = samples.calls.items, samples.worths
+        if any(item.section or item.category or item.difficulty for item in items):
+            of_each = zip(items, samples.scores, worths.score_nanos, worths.fail_reasons, strict=True)
+            for item, scores, score_nano, reasons in of_each:
+                self.add(item, scores, score_nano, passed=not reasons)
 
     def merge(self, more: Slices) -> None:
         """Add the sums of other samples."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Literal, assert_never
 
 import msgspec
@@ -99,29 +100,39 @@ class PlainReplies:
     """
 
     def __init__(self, spec: RubricSpec) -> None:
-        self._asked = [(one.score_key, {given: place for place, given in enumerate(one.given)}) for one in spec.asked]
-        self._lowest = [0 if one.grades else one.lowest for one in spec.asked]
-        self._kinds = [str if one.grades else int for one in spec.asked]
+        self._given_in = itemgetter("rationale", *(one.score_key for one in spec.asked))
+        self._kinds: list[type] = [str, *(str if one.grades else int for one in spec.asked)]  # a bool is none of them
+        self._asked = spec.asked
+        self._known: dict[tuple[Any, ...], tuple[int, ...] | None] = {}  # by all that was given
         self._max_words = spec.max_rationale_words
 
     def read(self, reply: str) -> tuple[tuple[int, ...], str] | None:
         """The scores and the rationale."""
         try:
-            value = parse_strict(reply)
-        except StrictJsonError:
+            found = self._given_in(parse_strict(reply))
+        except (StrictJsonError, KeyError, TypeError):  # what is no object has no keys
             return None
-        if type(value) is not dict:
+        if list(map(type, found)) != self._kinds:
             return None
-        scores = []
-        for (key, places), lowest, kind in zip(self._asked, self._lowest, self._kinds, strict=True):
-            given = value.get(key)
-            if type(given) is not kind or (place := places.get(given)) is None:
-                return None
-            scores.append(lowest + place)
-        rationale = value.get("rationale")
-        if type(rationale) is not str or not 0 < len(rationale.split()) <= self._max_words:
+        rationale, *given = found
+        scores = self._scores(tuple(given))
+        if scores is None or not rationale or rationale.isspace():
             return None
-        return tuple(scores), rationale
+        if len(rationale) >= 2 * self._max_words and len(rationale.split()) > self._max_words:
+            return None  # a shorter text has no place for so many words
+        return scores, rationale
+
+    def _scores(self, given: tuple[Any, ...]) -> tuple[int, ...] | None:
+        """The scores that are given in an answer; None where one is not on its scale."""
+        try:
+            return self._known[given]
+        except KeyError:
+            pass
+        if any(value not in one.given for one, value in zip(self._asked, given, strict=True)):
+            return None
+        scores = (_score(value, one) for one, value in zip(self._asked, given, strict=True))
+        found = self._known[given] = tuple([score for score in scores if score is not None])
+        return found
 
 
 def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: Judged | None) -> Parsed | Rejected:

@@ -10,7 +10,7 @@ from benchbook.ask.unanswered import UnansweredCauses, Who, who_is_asked
 from benchbook.evalsets import Item
 from benchbook.evaluators.costs import PaidTokens
 from benchbook.evaluators.derivation import ONLY_THE_MODEL, derivation_of
-from benchbook.evaluators.rubric.plain import PlainSample
+from benchbook.evaluators.rubric.plain import PlainSamples
 from benchbook.evaluators.rubric.plan import Panel, Plan
 from benchbook.evaluators.rubric.repeats import RepeatCounts, RepeatRow, RepeatRows, Slices, hash_of_answer
 from benchbook.evaluators.rubric.rows import RubricRow
@@ -20,7 +20,7 @@ from benchbook.evaluators.rubric.steps import SampleHistory, candidate_error, no
 from benchbook.evaluators.rubric.tally import RubricTally
 from benchbook.evaluators.rubric.warnings import Given, RejectedCounts, judge_names
 from benchbook.evaluators.signs import AnswerSigns
-from benchbook.record.facts import Reply, RunStarted, cause_of
+from benchbook.record.facts import RunStarted, cause_of
 
 
 class SampleSums:
@@ -96,16 +96,14 @@ class SampleSums:
                 assert number is not None  # noqa: S101 - every sample has one
                 self.tally.cluster(number)
 
-    def add_plain(self, samples: Sequence[PlainSample]) -> None:
+    def add_plain(self, samples: PlainSamples) -> None:
         """Count samples that went as planned."""
-        if not samples:
-            return
-        answers, verdicts = [one.answer for one in samples], [one.verdict for one in samples]
+        answers, verdicts = samples.calls.answers, samples.calls.verdicts
         latencies = [ms for one in answers if (ms := one.latency_e2e_ms) is not None]
-        self._tally_plain(samples, answers, latencies)
+        self._tally_plain(samples, latencies)
         self._compare_plain(samples, latencies)
         self.slices.add_plain(samples)
-        next(iter(self.given.values())).update([one.scores for one in samples])
+        next(iter(self.given.values())).update(samples.scores)
         self.evaluator_latencies.update([ms for one in verdicts if (ms := one.latency_e2e_ms) is not None])
         self.sums["evaluator_input_tokens"] += sum([one.input_tokens or 0 for one in verdicts])
         self.sums["evaluator_output_tokens"] += sum([one.output_tokens or 0 for one in verdicts])
@@ -117,54 +115,61 @@ class SampleSums:
             self.signs.add_all(answers)
             self.rejected.add_read(0, len(samples))
 
-    def _compare_plain(self, samples: Sequence[PlainSample], latencies: Sequence[int]) -> None:
+    def _compare_plain(self, samples: PlainSamples, latencies: Sequence[int]) -> None:
         """Count samples for what is compared of repeats."""
-        n_items = self._plan.n_items
+        worths = samples.worths
         if self._plan.repeats == 1:
-            self.repeats.add_scored(0, latencies, [one.worth.score_nano for one in samples])
+            self.repeats.add_scored(0, latencies, worths.score_nanos)
             return
-        for one in samples:
-            repeat, item = divmod(one.sample, n_items)
-            answer, passed = hash_of_answer(one.answer_sha256), not one.worth.fail_reasons
-            latency_ms, score_nano = one.answer.latency_e2e_ms, one.worth.score_nano
-            self.repeats.add(RepeatRow(repeat, item, answer, passed, latency_ms, one.scores, score_nano))
+        hashes, given = map(hash_of_answer, samples.answer_sha256s), samples.scores
+        of_each = zip(samples.calls.samples, samples.calls.answers, hashes, given, strict=True)
+        for (sample, answer, of_answer, scores), score_nano, reasons in zip(
+            of_each, worths.score_nanos, worths.fail_reasons, strict=True
+        ):
+            repeat, item = divmod(sample, self._plan.n_items)
+            latency_ms = answer.latency_e2e_ms
+            self.repeats.add(RepeatRow(repeat, item, of_answer, not reasons, latency_ms, scores, score_nano))
 
-    def _tally_plain(self, samples: Sequence[PlainSample], answers: Sequence[Reply], latencies: Sequence[int]) -> None:
-        tally, n, worths = self.tally, len(samples), [one.worth for one in samples]
-        nanos = [one.score_nano for one in worths]
+    def _tally_plain(self, samples: PlainSamples, latencies: Sequence[int]) -> None:
+        tally, n, answers, worths = self.tally, len(samples), samples.calls.answers, samples.worths
+        nanos = worths.score_nanos
         tally.n_samples += n
         tally.n_scored += n
         tally.score_nano += sum(nanos)
         tally.spread.add_all(nanos)
-        tally.n_passed += sum([not one.fail_reasons for one in worths])
-        tally.fail_reasons.update([reason for one in worths for reason in one.fail_reasons])
-        for counts, given in zip(tally.counts, zip(*[one.scores for one in samples], strict=True), strict=True):
+        tally.n_passed += sum([not reasons for reasons in worths.fail_reasons])
+        tally.fail_reasons.update([reason for reasons in worths.fail_reasons for reason in reasons])
+        for counts, given in zip(tally.counts, zip(*samples.scores, strict=True), strict=True):
             counts.update(given)
         tally.latencies_e2e_ms.update(latencies)
         tally.latencies_model_ms.update([ms for one in answers if (ms := one.latency_model_ms) is not None])
         tally.input_tokens += sum([one.input_tokens or 0 for one in answers])
         tally.output_tokens += sum([one.output_tokens or 0 for one in answers])
-        tally.total_tokens += sum([one.total_tokens or 0 for one in samples])
-        ratios = [ratio for one in samples if (ratio := one.ratio_nano) is not None]
+        tally.total_tokens += sum([total or 0 for total in samples.total_tokens])
+        ratios = [ratio for ratio in samples.ratios_nano if ratio is not None]
         tally.n_ratios += len(ratios)
         tally.ratio_nano += sum(ratios)
         tally.ratio_nano_squared += sum([one * one for one in ratios])
         if self._clustered:
-            for one in samples:
-                self._add_to_cluster(one)
+            self._cluster_plain(samples)
 
-    def _add_to_cluster(self, one: PlainSample) -> None:
-        number = self.cluster(one.sample, one.item)
-        assert number is not None  # noqa: S101 - every sample has one
-        sums = self.tally.cluster(number)
-        sums.n_samples += 1
-        sums.n_passed += not one.worth.fail_reasons
-        sums.add_scores(one.scores, one.worth.score_nano, self._spec)
-        self.tally.e2e_of_clusters.add(number, one.answer.latency_e2e_ms)
-        self.tally.model_of_clusters.add(number, one.answer.latency_model_ms)
-        if one.ratio_nano is not None:
-            sums.n_ratios += 1
-            sums.ratio_nano += one.ratio_nano
+    def _cluster_plain(self, samples: PlainSamples) -> None:
+        worths = samples.worths
+        of_each = zip(samples.scores, worths.score_nanos, worths.fail_reasons, samples.ratios_nano, strict=True)
+        for sample, item, answer, (scores, score_nano, reasons, ratio_nano) in zip(
+            samples.calls.samples, samples.calls.items, samples.calls.answers, of_each, strict=True
+        ):
+            number = self.cluster(sample, item)
+            assert number is not None  # noqa: S101 - every sample has one
+            sums = self.tally.cluster(number)
+            sums.n_samples += 1
+            sums.n_passed += not reasons
+            sums.add_scores(scores, score_nano, self._spec)
+            self.tally.e2e_of_clusters.add(number, answer.latency_e2e_ms)
+            self.tally.model_of_clusters.add(number, answer.latency_model_ms)
+            if ratio_nano is not None:
+                sums.n_ratios += 1
+                sums.ratio_nano += ratio_nano
 
     def add_paid(self, history: SampleHistory) -> None:
         """Count what was paid for, whether or not the sample counts."""
