@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
+from benchbook.stores.address import store_address
+from benchbook.stores.objects import open_objects
+from benchbook.stores.pulling import pull_record
 from judging import sound_judging
 from running import benchbook_here
 from sharded import DERIVED, ask, joined, write_judged
@@ -51,6 +55,21 @@ def test_shards_may_be_left_to_join(tmp_path: Path) -> None:
     assert asked(config, "--shards", "2", "--no-join", "--quiet") == (0, "", "")
 
 
+def test_shards_are_kept_in_a_store(tmp_path: Path) -> None:
+    config = write_judged(tmp_path, 12, 1)
+    run, store = tmp_path / "runs" / "run", f"file://{tmp_path}/store"
+    kept = ("--shards", "2", "--store", store)
+    code, said, _ = asked(config, *kept, "--no-join")
+    assert (code, said.splitlines()[-1]) == (0, f"Then: benchbook join run --store {store}")
+    lines = [path.read_bytes() for path in sorted(run.glob("shards/*/journal/*"))]
+    shutil.rmtree(run)  # the machine is lost; another one asks nobody what the store has
+    code, said, _ = asked(config, *kept, "--quiet")
+    assert (code, [path.read_bytes() for path in sorted(run.glob("shards/*/journal/*"))]) == (0, lines)
+    pulled = pull_record(open_objects(store_address(store) / "run"), tmp_path / "third", "run").record
+    assert verify(pulled).findings == ()
+    assert [(pulled.path / name).read_bytes() for name in DERIVED] == [(run / name).read_bytes() for name in DERIVED]
+
+
 def test_a_run_that_stops_says_how_to_go_on(tmp_path: Path) -> None:
     config = write_judged(tmp_path, 12, 1)
     lines = Path(str(config.outputs)).read_text("utf-8").splitlines(keepends=True)
@@ -66,6 +85,9 @@ _WRONG: list[tuple[list[str], str]] = [
     (["--ray-address", "auto"], "--ray-address: only with --shards"),
     (["--no-join"], "--no-join: only with --shards"),
     (["--at-once", "2"], "--at-once: only with --shard or --shards"),
+    (["--store", "s3://bucket/a"], "--store: only with --shard or --shards; a whole record goes there by"),
+    (["--shards", "2", "--push-seconds", "1"], "push_seconds: found no store"),
+    (["--shards", "2", "--store", "bucket"], "store: found 'bucket'; expected s3://BUCKET/PREFIX"),
     (["--shards", "2", "--shard", "1/2"], "--shards asks all of a run; leave out --shard"),
     (["--shards", "2", "--resume", "run"], "--shards asks all of a run; leave out --resume"),
     (["--shards", "2", "--dry-run"], "--shards asks all of a run; leave out --dry-run"),

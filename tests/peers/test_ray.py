@@ -26,6 +26,9 @@ import pytest
 from benchbook.evaluators.settings import RunConfig
 from benchbook.evaluators.verify import verify
 from benchbook.record.folder import Record
+from benchbook.stores.address import store_address
+from benchbook.stores.objects import open_objects
+from benchbook.stores.pulling import pull_record
 from running import options, write_items
 from scripted_server import always_good
 from scripted_server import running as scripted
@@ -217,3 +220,16 @@ def test_a_cluster_that_is_not_there(tmp_path: Path, begin: Callable[..., Begun]
     words = words_for(write_judged(tmp_path, 4, 1), "--shards", "2", "--ray-address", address)
     code, said = begin(*words).ended()
     assert (code, said.startswith(f"benchbook: Ray at {address}: ")) == (2, True), said
+
+
+def test_workers_keep_their_shards_in_a_store(tmp_path: Path, begin: Callable[..., Begun]) -> None:
+    config = write_judged(tmp_path, 12, 1)
+    run, store = tmp_path / "runs" / "run", f"file://{tmp_path}/store"
+    for _ in range(2):  # the second time by what the store has alone
+        code, said = begin(*words_for(config, "--shards", "3", "--store", store, "--quiet")).ended()
+        assert code == 0, said
+        derived = [(run / name).read_bytes() for name in DERIVED]
+        shutil.rmtree(run)
+    pulled = pull_record(open_objects(store_address(store) / "run"), tmp_path / "third", "run").record
+    assert verify(pulled).findings == ()
+    assert [(pulled.path / name).read_bytes() for name in DERIVED] == derived

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from benchbook.cli.output import print_json
+from benchbook.cli.shards import keep_asked_for
 from benchbook.errors import UsageError
 from benchbook.text import plural, visible
 from benchbook.views.progress import shown_progress
@@ -74,6 +75,7 @@ def asked_in_shards_shown(
         engine=options["engine"] or "processes",
         at_once=options["at_once"],
         ray_address=options["ray_address"],
+        keep=keep_asked_for(options),
     )
     with shown_progress(quiet=options["quiet"] or options["as_json"]) as on_progress:
         run = ask_in_shards(evaluator, checked, values, wanted, on_progress, source)
@@ -91,4 +93,6 @@ def _say_shards(run: RunInShards, options: Mapping[str, Any]) -> None:
         print_json({"run": str(run.record.path), "joined": False, "shards": shards})
     elif not options["quiet"]:
         click.echo(visible(f"{run.record.path}: {plural(len(said), 'shard')}, all whole"))
-        click.echo(visible(f"Then: benchbook join {run.record.path}"))
+        store = options["store"]
+        named = run.record.path if store is None else f"{run.record.run_id} --store {store}"
+        click.echo(visible(f"Then: benchbook join {named}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,16 +52,15 @@ def shard_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def refuse_without_shard(options: dict[str, Any]) -> None:
     """Refuse options that are about one shard, where there is none. Raises: UsageError."""
     for name in ("at_once", "store", "push_seconds"):
-        if options.get(name) is None or (name == "at_once" and options.get("shards")):
+        if options.get(name) is None or options.get("shards"):
             continue
+        either = " or --shards" if "shards" in options else ""
         more = "; a whole record goes there by `benchbook push`" if name == "store" else ""
-        if name == "at_once" and "shards" in options:
-            more = " or --shards"
-        raise UsageError(f"--{name.replace('_', '-')}: only with --shard{more}")
+        raise UsageError(f"--{name.replace('_', '-')}: only with --shard{either}{more}")
 
 
-def keep_asked_for(options: dict[str, Any]) -> Keep | None:
-    """The store that a shard is kept in. Raises: UsageError."""
+def keep_asked_for(options: Mapping[str, Any]) -> Keep | None:
+    """The store that shards are kept in. Raises: UsageError."""
     from benchbook.ask.keeping import keep_in
 
     return keep_in(options["store"], options.get("push_seconds"))

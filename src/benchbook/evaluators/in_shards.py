@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from benchbook.ask.engines.all_shards import AskShard, ShardSaid, ShardsAsked, ask_all, said_of, said_wrong
 from benchbook.ask.identity import new_run_id
+from benchbook.ask.keeping import Keep
 from benchbook.ask.providers.access import checked_base_url
 from benchbook.ask.roles import RoleSettings, server_key
 from benchbook.ask.settings import SittingSettings
@@ -20,7 +21,7 @@ from benchbook.ask.work import Progress, ProgressHandler, run_async
 from benchbook.canonical import canonical_json
 from benchbook.errors import BenchbookError, ConfigError, RunStoppedError, UsageError
 from benchbook.evaluators.contract import Evaluator
-from benchbook.evaluators.joining import join
+from benchbook.evaluators.joining import join, join_kept
 from benchbook.evaluators.registry import settings_asked_for
 from benchbook.record.folder import Record, hashes_of_inputs
 from benchbook.record.shards import ShardAsked, begin_run_of_shards
@@ -35,13 +36,15 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 class ShardsWanted:
     """How many shards a run is asked in, and by whom. `at_once` is by default the cores of this machine, or on Ray all.
 
-    `ray_address` is that of a cluster; None is RAY_ADDRESS, else a cluster of one's own on this machine.
+    `ray_address` is that of a cluster; None is RAY_ADDRESS, else a cluster of one's own on this machine. With `keep`, each
+    worker keeps its shard in that store, too.
     """
 
     shards: int
     engine: EngineName = "processes"
     at_once: int | None = None
     ray_address: str | None = None
+    keep: Keep | None = None
 
     def check(self) -> None:
         """Raises: ConfigError, UsageError for what does not go together."""
@@ -69,12 +72,14 @@ class ShardJob:
 
     values: Mapping[str, Any]
     source: str | None
+    keep: Keep | None = None
 
     def __call__(self, shard: ShardAsked, desk: Desk | None = None) -> ShardSaid:
         """Begin a shard, or go on with it, as `run --shard` does."""
         try:
             evaluator, checked = settings_asked_for(self.values, self.source or "options")
-            return said_of(run_async(ask_shard(evaluator, checked, shard, source=self.source, desk=desk)))
+            asked = ask_shard(evaluator, checked, shard, source=self.source, keep=self.keep, desk=desk)
+            return said_of(run_async(asked))
         except BenchbookError as error:
             return said_wrong(shard, error)
 
@@ -85,6 +90,7 @@ class RunInShards:
 
     record: Record
     asked: ShardsAsked
+    keep: Keep | None = None
 
     def raise_stopped(self) -> None:
         """Raises: RunStoppedError, or UsageError where it was set up wrong, for one that stopped early."""
@@ -95,8 +101,15 @@ class RunInShards:
             raise (UsageError if stop.usage else RunStoppedError)(said)
 
     def joined(self) -> RunResult[Any]:
-        """The record of all shards. Raises: RecordError with what is wrong, and nothing is joined then."""
-        return RunResult(self.record, join(self.record).files(), self.asked.stop)
+        """The record of all shards, in the store that keeps them, too, if one does.
+
+        Raises: RecordError with what is wrong, and nothing is joined then; StoreError.
+        """
+        if self.keep is None:
+            found = join(self.record)
+        else:
+            found = join_kept(self.keep.address, self.record.run_id, self.record.path.parent)
+        return RunResult(self.record, found.files(), self.asked.stop)
 
 
 def ask_in_shards(
@@ -112,13 +125,13 @@ def ask_in_shards(
 
     `on_progress` is told whenever a shard ends. A run that stops early returns: `asked.stop.reason` says why.
     Raises: as `starting.start`; UsageError for a plan that can't be split, for a model that is a function, and where
-    Ray is not installed or reaches no cluster.
+    Ray is not installed or reaches no cluster; StoreError.
     """
     wanted.check()
     run_id = config.run_id or new_run_id()
     n_samples = _checked(evaluator, config, wanted, run_id, source)
     path = begin_run_of_shards(config.runs, run_id)
-    job = ShardJob({**values, "run_id": run_id}, None if source is None else str(source))
+    job = ShardJob({**values, "run_id": run_id}, None if source is None else str(source), wanted.keep)
     progress = Progress(planned=n_samples)
 
     def note(said: ShardSaid) -> None:
@@ -127,7 +140,7 @@ def ask_in_shards(
             on_progress(progress)
 
     asked = _asked_by(wanted, job, path, rates_shared(evaluator.models_of(config), config), note)
-    return RunInShards(Record(path), asked)
+    return RunInShards(Record(path), asked, wanted.keep)
 
 
 def rates_shared(roles: Iterable[RoleSettings], config: SittingSettings) -> SharedRates | None:
@@ -170,6 +183,8 @@ def _checked(
             raise UsageError(f"{role.setting}: is a function of this process; shards are asked by others")
         if role.config.base_url is not None:  # before it goes anywhere: it might hold a password
             checked_base_url(role.config.base_url, f"{role.prefix}base_url")
+    if wanted.keep is not None:
+        wanted.keep.of_run(run_id)  # an address that can't be, or no library for it, is said once, and here
     if wanted.engine == "ray":
         from benchbook.ask.engines.on_ray import check_ray
 

@@ -79,6 +79,8 @@ def run_shards(
     engine: EngineName = "processes",
     at_once: int | None = None,
     ray_address: str | None = None,
+    store: str | None = None,
+    push_seconds: float | None = None,
     on_progress: ProgressHandler | None = None,
     progress: bool | None = None,
     **settings: Unpack[RunKeywords],
@@ -88,12 +90,14 @@ def run_shards(
 
     The settings are those of `bb.run`. `engine` is who asks: "processes" of this machine, or "ray", the cluster at
     `ray_address` (by default RAY_ADDRESS, else one that is started here). A worker that was killed is started again.
+    With a `store`, all shards are kept there, too, as by `bb.run_shard`, and so is the record.
 
-    Raises: as `bb.run`; RunStoppedError, or UsageError where it was set up wrong, for a run that stopped early: the
-    same call goes on, with its `run_id`.
+    Raises: as `bb.run`; StoreError; RunStoppedError, or UsageError where it was set up wrong, for a run that stopped
+    early: the same call goes on, with its `run_id`.
     """
     check_names(settings, RunKeywords, run_shards)
-    wanted = ShardsWanted(shards=shards, engine=engine, at_once=at_once, ray_address=ray_address)
+    keep = keep_in(store, push_seconds)
+    wanted = ShardsWanted(shards=shards, engine=engine, at_once=at_once, ray_address=ray_address, keep=keep)
     with as_settings(values_of(config, settings)) as given, progress_asked(progress, on_progress) as told:
         evaluator, checked = settings_asked_for(given, str(config or "run_shards"), "run")
         asked = ask_in_shards(evaluator, checked, given, wanted, told, config)

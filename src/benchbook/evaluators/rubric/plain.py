@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 from benchbook.evalsets import Item
 from benchbook.evaluators.derivation import ONLY_THE_MODEL
 from benchbook.evaluators.exact import NANO, divide
+from benchbook.evaluators.rubric.plain_replies import PlainReplies
 from benchbook.evaluators.rubric.plain_scores import PlainScorer, PlainScores
 from benchbook.evaluators.rubric.plan import Panel, Plan, Requests
-from benchbook.evaluators.rubric.reply import PlainReplies
 from benchbook.evaluators.rubric.row import row_type
 from benchbook.evaluators.rubric.spec import RubricSpec
 from benchbook.record.columns import Column, Same, coded_lists, lists_of_one, part_of_columns

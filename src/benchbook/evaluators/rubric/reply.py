@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, Literal, assert_never
 
 import msgspec
@@ -89,50 +88,9 @@ def parse_reply(
     rejected = _check(value, spec)
     if rejected is not None:
         return rejected
-    scores = tuple([_score(value[one.score_key], one) for one in spec.asked])
+    scores = tuple([score_given(value[one.score_key], one) for one in spec.asked])
     parsed = Parsed(scores, value["rationale"], reasoning)
     return _with_more(parsed, value, spec, judged) if spec.asks_more else parsed
-
-
-class PlainReplies:
-    """Reads replies that keep all rules, under a rubric that asks for scores alone, as `parse_reply` does; of any other
-    reply it says no more than that it is another.
-    """
-
-    def __init__(self, spec: RubricSpec) -> None:
-        self._given_in = itemgetter("rationale", *(one.score_key for one in spec.asked))
-        self._kinds: list[type] = [str, *(str if one.grades else int for one in spec.asked)]  # a bool is none of them
-        self._asked = spec.asked
-        self._known: dict[tuple[Any, ...], tuple[int, ...] | None] = {}  # by all that was given
-        self._max_words = spec.max_rationale_words
-
-    def read(self, reply: str) -> tuple[tuple[int, ...], str] | None:
-        """The scores and the rationale."""
-        try:
-            found = self._given_in(parse_strict(reply))
-        except (StrictJsonError, KeyError, TypeError):  # what is no object has no keys
-            return None
-        if list(map(type, found)) != self._kinds:
-            return None
-        rationale, *given = found
-        scores = self._scores(tuple(given))
-        if scores is None or not rationale or rationale.isspace():
-            return None
-        if len(rationale) >= 2 * self._max_words and len(rationale.split()) > self._max_words:
-            return None  # a shorter text has no place for so many words
-        return scores, rationale
-
-    def _scores(self, given: tuple[Any, ...]) -> tuple[int, ...] | None:
-        """The scores that are given in an answer; None where one is not on its scale."""
-        try:
-            return self._known[given]
-        except KeyError:
-            pass
-        if any(value not in one.given for one, value in zip(self._asked, given, strict=True)):
-            return None
-        scores = (_score(value, one) for one, value in zip(self._asked, given, strict=True))
-        found = self._known[given] = tuple([score for score in scores if score is not None])
-        return found
 
 
 def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: Judged | None) -> Parsed | Rejected:
@@ -149,7 +107,8 @@ def _with_more(parsed: Parsed, value: dict[str, Any], spec: RubricSpec, judged: 
     return msgspec.structs.replace(parsed, scores=(*parsed.scores, score_of(met)), quotes=quotes, met=met)
 
 
-def _score(given: Any, criterion: Criterion) -> int | None:
+def score_given(given: Any, criterion: Criterion) -> int | None:
+    """The score for what a reply gives for a criterion: a number on its scale, or the name of a grade."""
     score: int | None = criterion.grades.index(given) if criterion.grades and given is not None else given
     return score
 
