@@ -36,8 +36,8 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 class ShardsWanted:
     """How many shards a run is asked in, and by whom. `at_once` is by default the cores of this machine, or on Ray all.
 
-    `ray_address` is that of a cluster; None is RAY_ADDRESS, else a cluster of one's own on this machine. With `keep`, each
-    worker keeps its shard in that store, too.
+    `ray_address` is that of a cluster; None is RAY_ADDRESS, else a cluster of one's own on this machine. With `keep`,
+    each worker keeps its shard in that store, too.
     """
 
     shards: int

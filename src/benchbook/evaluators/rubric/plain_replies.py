@@ -1,4 +1,4 @@
-"""Reads judges' replies that keep all rules, as most do: what `parse_reply` says of each, without looking for the words of a fault."""
+"""Reads judges' replies that keep all rules, as most do: what `parse_reply` says of each, without words for faults."""
 
 from __future__ import annotations
 
