@@ -533,7 +533,7 @@ WRITERS = {
         kept=lambda folder: {ENDED} if (folder / "benchbook.toml").read_bytes() else set(),
     ),
     "new-eval-set": Writer(
-        modules=("evalsets/opening.py",), act=command("evalset", "new", "set.jsonl"),
+        modules=("evalsets/starting.py",), act=command("evalset", "new", "set.jsonl"),
         again=or_refused("evalset", "new", "set.jsonl"),
         kept=lambda folder: {ENDED} if (folder / "set.jsonl").read_bytes() else set(),
     ),
@@ -612,6 +612,7 @@ ELSEWHERE = {
     "record/ssh_signatures.py": "a temporary folder, which goes",
     "system/pythons.py": "a pipe to whoever began it",
     "cli/shards.py": "a proof, by `write_file`: it can be made again",
+    "evalsets/opening.py": "rows in memory: a temporary folder, which goes; a record keeps what was in it",
     "cli/demo_parts.py": "a temporary folder, which goes",
     "exchange/first_answers.py": "a temporary folder, which goes",
     "exchange/answers.py": "a temporary folder, which goes",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.errors import UsageError
-from benchbook.evalsets.opening import SetKind, start_evalset
+from benchbook.evalsets.starting import SetKind, start_evalset
 from benchbook.evalsets.validate import validate
 
 

@@ -163,7 +163,7 @@ def _print_difference(found: EvalSetDifference) -> None:
 @json_option
 def new(file: str, kind: str, as_json: bool) -> None:
     """Start a set: write FILE.jsonl with one item that keeps the rules. A file that is there is left as it is."""
-    from benchbook.evalsets.opening import start_evalset
+    from benchbook.evalsets.starting import start_evalset
 
     path = start_evalset(file, "rubric" if kind == "rubric" else "answer_correctness")
     if as_json:

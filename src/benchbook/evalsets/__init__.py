@@ -13,7 +13,8 @@ from benchbook.evalsets.composition import CompositionRow, composition_rows
 from benchbook.evalsets.evalset import EvalSet
 from benchbook.evalsets.findings import Finding
 from benchbook.evalsets.items import Item, read_item
-from benchbook.evalsets.opening import open_evalset, shipped_names, shipped_path, start_evalset
+from benchbook.evalsets.opening import open_evalset, shipped_names, shipped_path
+from benchbook.evalsets.starting import start_evalset
 
 __all__ = [
     "CompositionRow",

@@ -1,19 +1,18 @@
 """Opens eval sets of any form: each line is checked once, by the rules of `evalset validate --as rubric`.
 
-Rows in memory are first written as JSON lines, which a record then keeps. A new set starts from a first line.
+Rows in memory are first written as JSON lines, which a record then keeps.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -43,7 +42,6 @@ from benchbook.evalsets.set_contents import RepeatedTexts, SetTally
 from benchbook.evalsets.tables import TableForm
 from benchbook.spilled import SpilledNumbers
 from benchbook.text import did_you_mean
-from benchbook.writing import written_new
 
 _IN_MEMORY = "memory:"  # the prefix of such a set's name in settings
 
@@ -105,12 +103,13 @@ def open_evalset(
     form: TableForm | None = None,
     is_recorded: bool = False,
     keeps_fields: bool = False,
+    sha256: str | None = None,
 ) -> EvalSet:
     """Read an eval set (JSON lines, CSV, Parquet) once, checking every line. `form` follows from its name by default.
 
     Blank lines and a byte-order mark at the start are skipped; `evalset validate` reports them. `is_recorded`: the file
     is a record's and was checked when that began, maybe by older rules, so it is read as it was then. `keeps_fields`:
-    all columns of a table's rows are kept, for `EvalSet.fields`.
+    all columns of a table's rows are kept, for `EvalSet.fields`. `sha256` is the file's hash, where that is known.
 
     Raises: InputError at the first fault: its line, field, and what would be right; UsageError for a workbook.
     """
@@ -120,7 +119,7 @@ def open_evalset(
         path.open("rb").close()
     except OSError as error:
         raise InputError(path, found=f"the eval set can't be read ({error.strerror})") from None
-    gathered = _Gathered(path, needs_expected_answer=needs_expected_answer, is_recorded=is_recorded)
+    gathered = _Gathered(path, needs_expected_answer=needs_expected_answer, is_recorded=is_recorded, sha256=sha256)
     opened = gathered.from_lines() if form == "jsonl" else gathered.from_table(form, keeps_fields=keeps_fields)
     if not len(opened):
         expected = "one JSON object a line" if form == "jsonl" else "a row each"
@@ -159,8 +158,11 @@ def recorded_lines(path: Path) -> EvalSet:
 class _Gathered:
     """The facts about a set, gathered while its lines are read."""
 
-    def __init__(self, path: Path, *, needs_expected_answer: bool, is_recorded: bool) -> None:
+    def __init__(
+        self, path: Path, *, needs_expected_answer: bool, is_recorded: bool, sha256: str | None = None
+    ) -> None:
         self._path = path
+        self._sha256 = sha256
         self._needs_expected_answer = needs_expected_answer
         self._is_recorded = is_recorded
         self._n_items = 0
@@ -173,7 +175,7 @@ class _Gathered:
     def from_lines(self) -> EvalSet:
         if not self._is_recorded and (fault := encoding_fault(self._path)) is not None:
             raise InputError(self._path, found=fault)
-        digest = hashlib.sha256()
+        digest: Any = hashlib.sha256() if self._sha256 is None else _Known(self._sha256)
         position = 0
         with self._path.open("rb") as file:
             n_read = 0
@@ -284,6 +286,19 @@ class _Gathered:
         return InputError(self._path, line=number, found="a line of over 16 MiB", expected="one item a line")
 
 
+class _Known:
+    """A hash that is known before anything is read."""
+
+    def __init__(self, sha256: str) -> None:
+        self._sha256 = sha256
+
+    def update(self, data: bytes) -> None:
+        """Hash nothing."""
+
+    def hexdigest(self) -> str:
+        return self._sha256
+
+
 _LINES_BYTES = 1 << 20  # of lines that are read at once
 
 
@@ -348,50 +363,3 @@ def evalset_path(name: str) -> Path:
         near = did_you_mean(name, (f"@{one}" for one in shipped_names()))
         raise UsageError(f"evalset {name}: Benchbook ships no such set (`benchbook evalset list`){near}")
     return shipped_path(name[1:])
-
-
-SetKind = Literal["answer_correctness", "rubric"]
-
-# JSON has no comments: the note is a field of its own, which is skipped.
-_EXAMPLES: dict[SetKind, dict[str, str]] = {
-    "answer_correctness": {
-        "id": "example-001",
-        "prompt": "A shelf holds 3 rows of 12 jars. How many jars is that? Reply with the number only.",
-        "expected_answer": "36",
-        "section": "core",
-        "category": "arithmetic",
-        "difficulty": "easy",
-        "note": "One item a line: put your own here, then run `benchbook evalset validate`. Say in the prompt which "
-        "form the answer should have: the whole answer is compared. Add answer_format answer_prefix where the model "
-        "is to end with a line such as Answer: 36.",
-    },
-    "rubric": {
-        "id": "example-001",
-        "prompt": "How long do I have to return a lamp?",
-        "expected_answer": "30 days from delivery.",
-        "context": "Returns. Unused items may be returned within 30 days of delivery.",
-        "category": "answerable",
-        "group": "returns",
-        "note": "One item a line: put your own here, then run `benchbook evalset validate --as rubric`. "
-        "expected_answer, context, category and group may be left out; items of one group count as one cluster.",
-    },
-}
-
-
-def first_line(kind: SetKind = "answer_correctness") -> str:
-    """A line, with its end, that holds one valid item and a note on what to do."""
-    return json.dumps(_EXAMPLES[kind], ensure_ascii=False) + "\n"
-
-
-def start_evalset(path: str | Path, kind: SetKind = "answer_correctness") -> Path:
-    """Write a new file with `first_line` in it.
-
-    Raises: UsageError if the file exists already, or can't be written.
-    """
-    path = Path(path)
-    try:
-        with written_new(path, refuse=UsageError) as file:
-            file.write(first_line(kind).encode("utf-8"))
-    except FileExistsError:
-        raise UsageError(f"{path}: there is a file already; it was left as it is") from None
-    return path

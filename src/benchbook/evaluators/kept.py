@@ -48,6 +48,7 @@ def recorded_evalset(
         needs_expected_answer=needs_expected_answer,
         is_recorded=True,
         keeps_fields=keeps_fields,
+        sha256=path.name if path.name in record.held_inputs else None,
     )
     return _as_recorded(opened, path, started)
 

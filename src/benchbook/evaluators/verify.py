@@ -144,7 +144,7 @@ def _check_content(record: Record, state: JournalState) -> list[Discrepancy]:
         return [Discrepancy(_FIRST_SEGMENT, 1, inside(record, str(error)))]
     findings = [*_check_start(state, evaluator), *check_inputs(record, state.started.inputs)]
     if not findings:
-        findings += _check_derived(record, state, evaluator)
+        findings += _check_derived(record.with_held(state.started.inputs.values()), state, evaluator)
     journals = {SHARDS, SETS} if record.is_sharded else {"journal"}
     if not findings and (record.path / SIGNATURES).is_dir():
         findings += check_statements(record.path, state.last_sha256, statements(record))

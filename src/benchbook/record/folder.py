@@ -6,11 +6,12 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Self, TypeAlias
 
 import msgspec
 
@@ -62,6 +63,13 @@ class Record:
         self.manifest, self.samples = path / "manifest.json", path / "samples.parquet"
         self.aggregates, self.decision = path / "aggregates.json", path / "decision.json"
         self.anchor = path / "anchor.json"  # of people's labels, which have none of the derived files
+        self.held_inputs: frozenset[str] = frozenset()  # those that need not be hashed again
+
+    def with_held(self, inputs: Iterable[str]) -> Self:
+        """The same record, whose inputs of these hashes were just found to have them."""
+        found = copy(self)
+        found.held_inputs = frozenset(inputs)
+        return found
 
     @property
     def at_work(self) -> Path:
