@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gzip
-import json
 import os
 import statistics
 import sys
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from measuring import show
 from pages import N_CURVES, write_losses, write_run
 from server import Asker, bare_process, serving
 
@@ -170,11 +170,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     result = measure(options.items)
-    if options.json:
-        print(json.dumps(result))
-    else:
-        for name, value in result.items():
-            print(f"{name:24} {value}")
+    show(result, as_json=options.json)
     sys.exit(0 if result["within_goal"] else 1)
 
 

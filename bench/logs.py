@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from overhead import measure
+from measuring import measure
 
 ROOT = Path(__file__).parent.parent
 PEERS = Path(os.environ.get("BENCHBOOK_PEERS", ROOT / ".venv-peers")) / "bin" / "python"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from logs import READ, WORDS
-from overhead import measure
+from measuring import measure
 
 GOAL = 1.5
 POLARS = "import sys, polars as pl; print(pl.read_ndjson(sys.argv[1]).height)"

@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from measuring import measure, show
+
 HERE = Path(__file__).parent
 CONTEXT = "Refunds are paid within fourteen days of the day on which the parcel arrives at our warehouse. " * 6
 
@@ -54,22 +56,6 @@ def write_evalset(path: Path, samples: int) -> None:
                 "context": CONTEXT,
             }
             file.write(json.dumps(item) + "\n")
-
-
-def measure(command: list[str]) -> dict[str, float]:
-    """CPU seconds, wall seconds and peak memory of one process."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        raise SystemExit(f"{command[1:4]} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
-    return {
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "wall_s": time.perf_counter() - started,
-        "peak_mb": usage.ru_maxrss / 1024,
-    }
 
 
 def run_command(folder: Path, evalset: Path, port: int, connections: int, name: str) -> list[str]:
@@ -166,11 +152,7 @@ def main() -> None:
         asyncio.run(floor(options.floor, options.port, options.connections))
         return
     result = compare(options.samples, options.connections, options.rounds)
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:16} {value}")
+    show(result, as_json=options.json)
 
 
 if __name__ == "__main__":

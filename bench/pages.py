@@ -14,7 +14,6 @@ read with it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import sys
@@ -30,6 +29,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchbook.evaluators.correctness.rows import AskedCorrectnessRow
 from benchbook.record.tables import ROW_GROUP, table_schema, write_row_groups
 from benchbook.training.curves import TRAINING_TABLE, TrainingMetricRow
+from measuring import show
 from server import serving, write_record
 
 GOALS_MS = {"rows_cold": 1_000, "rows_warm": 500, "filter": 200, "blank": 100, "loss": 500}
@@ -254,11 +254,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     result = measure(options)
-    if options.json:
-        print(json.dumps(result))
-    else:
-        for name, value in result.items():
-            print(f"{name:22} {value}")
+    show(result, as_json=options.json)
     sys.exit(0 if result["within_goal"] else 1)
 
 

@@ -26,8 +26,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from overhead import instant_server, measure, run_command, write_evalset
-from watched import measure_watched
+from measuring import measure, measure_watched, show
+from overhead import instant_server, run_command, write_evalset
 
 _BENCHBOOK = [sys.executable, "-m", "benchbook"]
 
@@ -89,7 +89,7 @@ def measure_commands(record: Path, one: Path, samples: int, rounds: int) -> dict
 
 def measure_judged(folder: Path, port: int, samples: int, connections: int, rounds: int) -> dict[str, Any]:
     few, peaks = max(samples // 10, 1), {}
-    for count in (1, few, samples):
+    for count in dict.fromkeys((1, few, samples)):
         evalset = folder / f"items-{count}.jsonl"
         write_evalset(evalset, count)
         peaks[count] = measure(run_command(folder, evalset, port, connections, f"run-{count}"))["peak_mb"]
@@ -142,11 +142,7 @@ def main() -> None:
         result = measure_commands(options.record, options.one or options.record, options.samples, options.rounds)
     else:
         result = measure_records(options.samples, options.connections, options.rounds)
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:28} {value}")
+    show(result, as_json=options.json)
 
 
 if __name__ == "__main__":

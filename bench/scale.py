@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from overhead import instant_server, measure, run_command
+from measuring import measure
+from overhead import instant_server, run_command
 
 _COMMANDS = {
     "join": ["join", "--reports", "none", "--quiet"],

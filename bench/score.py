@@ -13,7 +13,6 @@ predictions come in the items' order and `shuffled`. Goals at ten million: under
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -22,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overhead import measure
+from measuring import measure, show
 
 if TYPE_CHECKING:
     import polars
@@ -169,11 +168,7 @@ def main() -> None:
         return
     alone = options.table_alone
     result = measure_table(options.items) if alone else measure_score(options.items, options.record)
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:24} {value}")
+    show(result, as_json=options.json)
 
 
 if __name__ == "__main__":

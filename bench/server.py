@@ -42,6 +42,7 @@ from benchbook.record.facts import RunEnded, RunStarted
 from benchbook.record.folder import create_record
 from benchbook.record.journal import JournalWriter
 from benchbook.record.tables import ROW_GROUP, ROW_GROUP_BYTES, table_schema, write_row_groups
+from measuring import show
 
 GOAL_LAST_OVER_FIRST, GOAL_OF_BARE = 1.5, 0.5
 PAGE = 100
@@ -324,11 +325,7 @@ def main() -> None:
     if options.rows < (least := 2 * (PAGE * options.pages + 30_000)):
         parser.error(f"--rows: expected at least {least:,} for so many pages")
     result = measure(options)
-    if options.json:
-        print(json.dumps(result))
-    else:
-        for name, value in result.items():
-            print(f"{name:22} {value}")
+    show(result, as_json=options.json)
     sys.exit(0 if result["within_goal"] else 1)
 
 

@@ -31,7 +31,7 @@ from benchbook.record.folder import Record
 from benchbook.record.proofs import faults_of, proof_bytes, prove, read_proof
 from benchbook.record.sets import newest_set
 from engine_kills import killed_at_random
-from overhead import measure
+from measuring import measure, show
 
 DERIVED = ("samples.parquet", "aggregates.json", "decision.json")
 _MEASURED = {"latency_ms": 100, "prompt_tokens": 20, "completion_tokens": 5}
@@ -215,11 +215,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     result = measure_shards(options)
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:28} {value}")
+    show(result, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,13 @@ from obstore.store import MemoryStore
 from benchbook.errors import StoreError, TakenError
 from benchbook.record.facts import Reply
 from benchbook.record.journal import JournalWriter
+from benchbook.record.packing import packed
 from benchbook.record.reading import read_journal, read_segment, segment_files
 from benchbook.stores import pulling
 from benchbook.stores.address import StoreAddress
 from benchbook.stores.names import PutSegment, listed, part_name, sealed_name
 from benchbook.stores.objects import Objects
-from benchbook.stores.parts import JournalPusher, cut, lines_of, part_of
+from benchbook.stores.parts import JournalPusher, cut, lines_of
 from benchbook.stores.pulling import _pull_journal
 from support import examples
 
@@ -98,16 +99,16 @@ def test_parts_put_together_are_the_whole(lines: list[bytes], most: int) -> None
     assert all(part.endswith(b"\n") and (len(part) <= most or part.count(b"\n") == 1) for _, part in parts)
     for start, part in parts:  # and from any of them on
         assert b"".join(one for _, one in cut(data, start, most)) == data[start:]
-        assert lines_of(part_of(part), "part") == part
+        assert lines_of(packed(part), "part") == part
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
         (b"no frame", "is no part of a journal"),
-        (part_of(b"a\n")[:-1], "is no part of a journal"),
-        (part_of(b"a\nb"), "its last line is cut"),
-        (part_of(b""), "says that it unpacks to 0 bytes"),
+        (packed(b"a\n")[:-1], "is no part of a journal"),
+        (packed(b"a\nb"), "its last line is cut"),
+        (packed(b""), "says that it unpacks to 0 bytes"),
         (bytes.fromhex("28b52ffde0000000000000ff7f010000"), "says that it unpacks to|is no part"),
     ],
 )
@@ -295,7 +296,7 @@ def _no_part(found: Objects) -> None:
 
 def _changed(found: Objects) -> None:
     name = f"{NAME}/{part_name(1, 0)}"
-    found.put(name, part_of(lines_of(found.get(name, 1 << 20), name).replace(b"begun", b"began")))
+    found.put(name, packed(lines_of(found.get(name, 1 << 20), name).replace(b"begun", b"began")))
 
 
 def _gap(found: Objects) -> None:
@@ -309,7 +310,7 @@ def _overlap(found: Objects) -> None:
 
 
 def _no_fact(found: Objects) -> None:
-    found.put(f"{NAME}/{part_name(1, 0)}", part_of(b"[]\n" * 3))
+    found.put(f"{NAME}/{part_name(1, 0)}", packed(b"[]\n" * 3))
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from benchbook.errors import NotJoinedError, RecordDamagedError
-from benchbook.record.blocks import CallLines, read_blocks, up_to
 from benchbook.record.facts import (
     Failure,
     Interrupted,
@@ -25,7 +25,7 @@ from benchbook.record.facts import (
     RunEnded,
     RunStarted,
 )
-from benchbook.record.reading import JournalLine, segment_files
+from benchbook.record.reading import JournalLine, read_chain, segment_files
 from benchbook.record.sets import RecordSet, ShardEnd, newest_set
 
 
@@ -75,14 +75,6 @@ class JoinedJournals:
             yield self.segments[part.before + n_segments - 1], n_bytes
 
     def lines(self) -> Iterator[JournalLine]:
-        """Every line by itself, as `blocks` gives them."""
-        for found in self.blocks():
-            if isinstance(found, CallLines):
-                yield from found.lines()
-            else:
-                yield found
-
-    def blocks(self) -> Iterator[JournalLine | CallLines]:
         """Every line, with the chain of each shard checked up to where it was joined. Facts have the numbers of their
         shard's journal; in the record they are numbered by their samples (`fact_index`).
 
@@ -91,11 +83,7 @@ class JoinedJournals:
         ended: list[RunEnded] = []
         last_at = ""
         for place, part in enumerate(self._parts):
-            for found in _blocks_of(part):
-                if isinstance(found, CallLines):
-                    last_at = max(last_at, found.facts[-1].at)
-                    yield found
-                    continue
+            for found in _lines_of(part):
                 fact = found.fact
                 last_at = max(last_at, fact.at)
                 if isinstance(fact, RunStarted) and place == 0:
@@ -119,16 +107,16 @@ class JoinedJournals:
         return Interrupted(seq=seq, at=at, reason=what)
 
 
-def _blocks_of(part: _Part) -> Iterator[JournalLine | CallLines]:
+def _lines_of(part: _Part) -> Iterator[JournalLine]:
     """A shard's lines up to where it was joined, in segments that are counted through all shards."""
     n_facts, sha256 = 0, ""
-    for found in up_to(read_blocks(part.journal), part.end.n_facts):
-        n_facts, sha256 = _end_of(found)
+    for found in islice(read_chain(part.journal), part.end.n_facts):
+        n_facts, sha256 = n_facts + 1, found.sha256
         yield msgspec.structs.replace(found, segment=found.segment + part.before)
     if n_facts < part.end.n_facts or sha256 != part.end.sha256:
-        raise RecordDamagedError(part.journal, None, "does not have the facts that were joined")
+        raise lacks_what_was_joined(part.journal)
 
 
-def _end_of(found: JournalLine | CallLines) -> tuple[int, str]:
-    fact = found.facts[-1] if isinstance(found, CallLines) else found.fact
-    return fact.seq + 1, found.sha256
+def lacks_what_was_joined(journal: Path) -> RecordDamagedError:
+    """The error for a shard's journal that ends before what was joined of it, or has other facts there."""
+    return RecordDamagedError(journal, None, "does not have the facts that were joined")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from benchbook.errors import RecordDamagedError
 from benchbook.record.facts import RunEnded
-from benchbook.record.joined import JoinedJournals
+from benchbook.record.joined import JoinedJournals, lacks_what_was_joined
 from benchbook.record.joined_index import JoinedFacts, JoinedOutcomes
 from benchbook.record.reading import SHARDS
 from benchbook.record.shard_ends import ShardReader, ShardState
@@ -29,7 +28,7 @@ def read_state(journal: Path, looker: LineLooker | None = None) -> JournalState:
     for end in joined.set.shards:
         reader = ShardReader(journal / str(end.shard) / "journal", end.shard, for_root=False).read(end)
         if not reader.is_at(end):
-            raise RecordDamagedError(reader.journal, None, "does not have the facts that were joined")
+            raise lacks_what_was_joined(reader.journal)
         adds = reader.adds()
         adds.state.put_by(numbers)
         shards.append(adds)

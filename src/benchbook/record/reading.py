@@ -193,7 +193,7 @@ def _joined(journal: Path) -> JoinedJournals:
     return JoinedJournals(journal)
 
 
-def read_chain(journal: Path, since: JournalLine | None) -> Iterator[JournalLine]:
+def read_chain(journal: Path, since: JournalLine | None = None) -> Iterator[JournalLine]:
     """The lines of one journal, as `read_journal` gives them."""
     prev, seq = FIRST_PREV, 0
     before: tuple[Path, int] | None = None

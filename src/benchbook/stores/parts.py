@@ -24,11 +24,6 @@ MOST_SEGMENT_BYTES = 2 * MAX_WRITE_BYTES
 _MOST_OBJECT_BYTES = MOST_SEGMENT_BYTES + (1 << 20)  # what can't be packed grows a little
 
 
-def part_of(data: bytes) -> bytes:
-    """The object of these lines."""
-    return packed(data)
-
-
 def lines_of(found: bytes, words: str) -> bytes:
     """The lines of an object. Raises: StoreError, with `words` for what it is, where it is no part of a journal."""
     try:
@@ -104,7 +99,7 @@ class JournalPusher:
             end.offset, end.is_one_sealed = len(lines_of(found, self._name)), found == sealed
         while end.offset < len(data):
             _, lines = next(cut(data, end.offset))
-            found = self._create(part_name(end.segment, end.offset), part_of(lines), data[end.offset :])
+            found = self._create(part_name(end.segment, end.offset), packed(lines), data[end.offset :])
             there.parts.append(end.offset)
             end.offset += len(lines_of(found, self._name))
         if sealed is not None and not (there.is_sealed or end.is_one_sealed):
