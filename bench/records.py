@@ -63,7 +63,7 @@ def measure_commands(record: Path, one: Path, samples: int, rounds: int) -> dict
     floors: list[dict[str, float]] = []
     measured: dict[str, list[dict[str, float]]] = {name: [] for name in commands}
     starts = {
-        name: min(measure([*_BENCHBOOK, *words, str(one)])["cpu_s"] for _ in range(3))
+        name: min(measure([*_BENCHBOOK, *words, str(one)])["cpu_s"] for _ in range(rounds))
         for name, words in commands.items()
     }
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""Benchmarks that measure what users rely on still run, on as little as they can: figures are of a quiet machine alone."""
+"""Benchmarks still run, on as little as they can: figures are of a quiet machine alone."""
 
 from __future__ import annotations
 
