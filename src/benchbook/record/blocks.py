@@ -98,11 +98,11 @@ def read_blocks(
             yield line
 
 
-def _line_ends(data: bytes) -> np.ndarray:
-    """The place after each line."""
+def _line_ends(lines: list[bytes]) -> np.ndarray:
+    """The place after each line and its newline."""
     import numpy as np
 
-    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+    return np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines)) + 1)
 
 
 def _are_objects(data: bytes, ends: np.ndarray) -> bool:
@@ -141,7 +141,7 @@ class _WholeSegment:
             data = data[:end]
         raws = data.split(b"\n")
         raws.pop()
-        ends = _line_ends(data)
+        ends = _line_ends(raws)
         if not _are_objects(data, ends):
             return None
         if last is None:

@@ -38,6 +38,9 @@ from benchbook.record.reading import JournalLine, is_sha256, segment_files, segm
 from benchbook.text import quoted
 
 MOST_FINDINGS = 20
+# In canonical JSON this stands before a number below zero; in a text the quotation mark is escaped, and its line is looked
+# at by itself for nothing.
+_BELOW_ZERO = re.compile(rb'":-')
 _SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.", re.ASCII)
 _MILLISECONDS = frozenset(f"{number:03d}Z" for number in range(1_000))
 _COUNTS_OF_REPLY = (
@@ -117,9 +120,7 @@ class FactsCheck:
         data, facts = block.data, block.facts
         if any(map(_batch_of, facts)):
             return False  # whether each was asked for in its batch goes by those before it
-        # In canonical JSON this stands for a number below zero; in a text the quotation mark would be escaped, and its
-        # line is looked at by itself for nothing.
-        if b'":-' in data or min(map(_attempt_of, facts)) < 1 or any(map(_judge_of, facts)):
+        if _BELOW_ZERO.search(data) is not None or min(map(_attempt_of, facts)) < 1 or any(map(_judge_of, facts)):
             return False
         if any(not _is_status(fact.status) for fact in facts if type(fact) is Failure):
             return False
