@@ -38,8 +38,8 @@ from benchbook.record.reading import JournalLine, is_sha256, segment_files, segm
 from benchbook.text import quoted
 
 MOST_FINDINGS = 20
-# In canonical JSON this stands before a number below zero; in a text the quotation mark is escaped, and its line is looked
-# at by itself for nothing.
+# In canonical JSON this stands before a number below zero; in a text the quotation mark is escaped, and its line is
+# looked at by itself for nothing.
 _BELOW_ZERO = re.compile(rb'":-')
 _SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.", re.ASCII)
 _MILLISECONDS = frozenset(f"{number:03d}Z" for number in range(1_000))
