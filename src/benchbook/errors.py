@@ -14,6 +14,7 @@
     │   └── RecordDamagedError      its journal is not a chain of facts: file, line
     ├── StoreError                  an object store refuses, can't be reached, or has what no record has
     │   └── TakenError              another writer's facts are there, where this one's were to go
+    ├── SigstoreError               a Sigstore instance refuses, or can't be reached; nothing is signed
     ├── OutputError                 standard output can't be written
     ├── VendorError                 a vendor of batches refuses, or can't be reached; nothing is lost
     └── RunStoppedError             a run ended early; its record resumes
@@ -236,6 +237,10 @@ class StoreError(BenchbookError):
 
 class TakenError(StoreError):
     """Another writer's facts are in the store, where this one's were to go."""
+
+
+class SigstoreError(BenchbookError):
+    """A Sigstore instance refuses, can't be reached, or gave what does not hold. Nothing is signed."""
 
 
 class OutputError(BenchbookError):

@@ -124,6 +124,7 @@ COMMANDS = (
     "send in:runs/run --to wandb --endpoint out:wandb --runs in:runs",
     "show in:runs/run --runs in:runs",
     "sign in:runs/other --key in:key --runs in:runs",
+    "sign in:runs/other --sigstore --trust-config in:trust.json --runs in:runs",
     "token create --name ann --runs out:runs",
     "token list --runs in:runs --token-file in:tokens.json",
     "token revoke TOKEN --token-file in:tokens.json",
@@ -131,6 +132,7 @@ COMMANDS = (
     "verify in:runs/many --proof in:proof.json --facts in:facts.jsonl --runs in:runs",
     "verify in:redacted --facts in:facts.jsonl",
     "verify in:runs/other --signed-by in:signers --runs in:runs",
+    "verify in:runs/other --signed-by a@b --issuer https://c --trust-config in:trust.json --runs in:runs",
     "verify in:audits/a",
     "verify in:pairs/p",
 )
@@ -175,6 +177,7 @@ _FILES = {
     "signers": "ann@example.org ssh-ed25519 AAAA\n",
     "scorer.py": 'import benchbook as bb\n\n@bb.scorer(name="good")\ndef good(item, answer):\n    return 1.0\n',
     "template.txt": "{{prompt}}",
+    "trust.json": "{}",
 }
 
 

@@ -30,7 +30,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "verify": "Re-derive a record and name every byte that was changed.",
         "rescore": "Compute a record's numbers again, without calling a model.",
         "prove": "Write a short proof that a sample is in a joined record.",
-        "sign": "Sign a record's hash and decision with an SSH key.",
+        "sign": "Sign a record's hash and decision, with an SSH key or by Sigstore.",
         "redact": "Write a copy of a record without its texts, which still verifies.",
         "experiment": "Take the runs of one experiment together, its plans side by side.",
     },

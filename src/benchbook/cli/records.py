@@ -24,6 +24,7 @@ from benchbook.record.folder import Record, is_of_labels
 from benchbook.text import one_line, plural, visible
 
 if TYPE_CHECKING:
+    from benchbook.evaluators.signing import SignedBy
     from benchbook.evaluators.verify import Verification
 
 
@@ -148,7 +149,15 @@ def _show_run(record: Any, labels: str | None, as_json: bool) -> None:
 @click.option(
     "--proof", metavar="FILE", help="Hold this proof of a sample against --expect, or RUN's root; compute nothing."
 )
-@click.option("--signed-by", metavar="FILE", help="Allowed signers, as OpenSSH has them: one of them must have signed.")
+@click.option(
+    "--signed-by",
+    metavar="FILE|IDENTITY",
+    help="Allowed signers, as OpenSSH has them: one of them must have signed. With --issuer: an identity of Sigstore.",
+)
+@click.option(
+    "--issuer", metavar="URL", help="Who knows that identity; its bundles must hold, by cached roots of trust."
+)
+@click.option("--trust-config", metavar="FILE", help="The roots of trust, if not those of Sigstore's public instance.")
 @click.option(
     "--facts", metavar="FILE", help="Lines of the journal, to be held against --proof, or against a redacted copy."
 )
@@ -163,6 +172,8 @@ def verify(
     proof: str | None,
     facts: str | None,
     signed_by: str | None,
+    issuer: str | None,
+    trust_config: str | None,
     runs: str,
     as_json: bool,
 ) -> None:
@@ -171,17 +182,18 @@ def verify(
     RUN is a record's folder or its id, of a run or of people's labels, or the folder of an audit of a judge; by default
     the newest run. Ends with 1 where something does not hold.
     """
+    from benchbook.cli.signing import check_signer_options, signer_lines, signers_json, who_signed
+
+    check_signer_options(signed_by, issuer, trust_config)
     if proof is not None:
         from benchbook.cli.shards import verify_proof
 
         ctx.exit(verify_proof(proof, facts, run, expect, runs, as_json=as_json))
     path, what, result = _verified(run, expect, against, runs, facts)
-    signers: dict[str, list[str]] | None = None
+    signers: SignedBy | None = None
     if signed_by is not None and result.holds:
-        from benchbook.cli.signing import who_signed
-
-        signers = who_signed(path, result.sha256, signed_by)
-    unsigned = [name for name, names in (signers or {}).items() if not names]
+        signers = who_signed(path, result.sha256, signed_by, issuer, trust_config)
+    all_signed = signers is None or all(signers.names.values())
     if as_json:
         findings = [{"file": one.file, "line": one.line, "what": one.what} for one in result.findings]
         said = {
@@ -193,7 +205,7 @@ def verify(
             "findings": findings,
         }
         said |= {} if result.not_computed is None else {"not_computed": result.not_computed}
-        said |= {} if signers is None else {"signed_by": signers}
+        said |= {} if signers is None else signers_json(signers)
         print_json(said | ({"notes": result.notes} if result.notes else {}))
     elif result.holds:
         click.echo(visible(f"{path}: verified. {result.n_facts} facts, {what}"))
@@ -202,15 +214,14 @@ def verify(
             click.echo(visible(f"{result.not_computed}."))
         for note in result.notes:
             click.echo(visible(f"note: {note}"))
-        for name, names in (signers or {}).items():
-            who = f"signed by {', '.join(names)}" if names else f"signed by nobody in {signed_by}"
-            click.echo(visible(f"{name}: {who}"))
+        for line in () if signers is None else signer_lines(signers, signed_by or ""):
+            click.echo(visible(line))
     else:
         for finding in result.findings:
             click.echo(visible(str(finding)))
         count = plural(len(result.findings), "finding")
         click.echo(f"{path}: does not hold ({count})", err=True)
-    ctx.exit(0 if result.holds and not unsigned else 1)
+    ctx.exit(0 if result.holds and all_signed else 1)
 
 
 def _verified(
