@@ -15,6 +15,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import benchbook as bb
+import sigstore_instance
 from benchbook.ask.unanswered import Unanswered
 from benchbook.cli.commands import COMMANDS
 from benchbook.evaluators import exact
@@ -84,20 +85,31 @@ def bucket(page: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def had(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """The files that a page's reader has already: of a Sigstore instance, for those that sign by one."""
+    if "--trust-config trust.json" not in page.read_text(encoding="utf-8"):
+        yield []
+        return
+    with sigstore_instance.running() as found:
+        monkeypatch.setenv("SIGSTORE_ID_TOKEN", found.token(seconds=3600))
+        yield [found.trust_config(tmp_path / "trust.json")]
+
+
 @pytest.mark.slow  # twenty seconds of real commands
 @pytest.mark.usefixtures("bucket")
 @pytest.mark.parametrize("page", pages_that_run(slow=False), ids=name_of)
-def test_what_a_page_says_to_do_works(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
-    follow(page, tmp_path / "here", server, slow=False)
+def test_what_a_page_says_to_do_works(page: Path, tmp_path: Path, server: ScriptedServer, had: list[Path]) -> None:
+    follow(page, tmp_path / "here", server, had, slow=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_that_run(slow=True), ids=name_of)
 def test_with_the_local_model_too(page: Path, tmp_path: Path, server: ScriptedServer) -> None:
-    follow(page, tmp_path / "here", server, slow=True)
+    follow(page, tmp_path / "here", server, [], slow=True)
 
 
-def follow(page: Path, folder: Path, server: ScriptedServer, *, slow: bool) -> None:
+def follow(page: Path, folder: Path, server: ScriptedServer, had: list[Path], *, slow: bool) -> None:
     """Do what the page says, block after block, where it says that the reader stands."""
     blocks = blocks_of(page)
     stands = stands_in(page, next(block.line for block in blocks if runs(block)))
@@ -106,6 +118,8 @@ def follow(page: Path, folder: Path, server: ScriptedServer, *, slow: bool) -> N
     else:  # of a checkout, the examples are all that a page may need
         shutil.copytree(DOCS / "examples", folder / "docs/examples")
         folder = folder / stands
+    for path in had:
+        shutil.copy(path, folder)
     for block in blocks:
         if block.file is not None:
             (folder / block.file).write_text(here(block.text, server), encoding="utf-8", newline="\n")

@@ -137,7 +137,7 @@ def test_what_it_is_instead_is_said(tmp_path: Path, trust: Path) -> None:
         assert found.others["decision.json"] == [f"{name} is signed by ann@example.org (issuer {ISSUER})"]
     with sigstore_instance.running() as elsewhere:  # whose keys are others
         found = signers(record, elsewhere.trust_config(tmp_path / "other.json"))
-    untrusted = "has a certificate that is not trusted, for it is of no authority that the roots of trust name"
+    untrusted = "has a certificate that is not trusted: of an authority that no root of trust names, or out of its time"
     assert found.others["decision.json"] == [f"{name} {untrusted}"]
     assert signers(record, None).others["decision.json"] == [f"{name} {untrusted}"]  # by the public instance's
     data, bundle = statements(record)["decision.json"], made.signatures[0].read_bytes()

@@ -18,6 +18,7 @@ PURPOSES = {
     "pdf": "reads outputs that are PDF files",
     "server": "the page and the HTTP API: benchbook serve",
     "postgres": "a catalog in PostgreSQL; SQLite needs nothing",
+    "sigstore": "signs records by who one is: sign --sigstore",
     "store": "records in S3, Google's and Azure's object stores",
     "tensorboard": "reads and writes TensorBoard's event files",
     "yaml": "reads promptfoo's YAML",

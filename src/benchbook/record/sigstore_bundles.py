@@ -107,7 +107,7 @@ def payload_of(bundle: bytes) -> bytes | None:
 
 def what_is_wrong(bundle: bytes, statement: bytes, by: Signer, verifier: Verifier) -> str | None:
     """The reason why a bundle is no signature of a statement `by` somebody, in a few words; None where it is one."""
-    from sigstore.errors import CertValidationError, VerificationError
+    from sigstore.errors import CertValidationError
     from sigstore.models import Bundle
     from sigstore.verify.policy import Identity
 
@@ -118,14 +118,14 @@ def what_is_wrong(bundle: bytes, statement: bytes, by: Signer, verifier: Verifie
     try:
         kind, payload = verifier.verify_dsse(found, _Anyone())
     except CertValidationError:
-        return "has a certificate that is not trusted, for it is of no authority that the roots of trust name"
+        return "has a certificate that is not trusted: of an authority that no root of trust names, or out of its time"
     except Exception as error:
         return f"does not hold ({_brief(error)})"
     if (kind, payload) != (STATEMENT_TYPE, statement):
         return "is of another statement than the one that follows from the record"
     try:
         Identity(identity=by.identity, issuer=by.issuer).verify(found.signing_certificate)
-    except VerificationError:
+    except Exception:
         return f"is signed by {signer_of(found)}"
     return None
 
