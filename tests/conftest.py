@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.scheduler import LoadGroupScheduling
+
+import grouping
 
 # A busy machine is not a fault: no example has a deadline.
 settings.register_profile("benchbook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -19,6 +19,10 @@ ASKED_FOR = ("attack", "peers")
 
 # As in Benchbook's own processes: the collector looks less often at long-lived objects.
 gc.set_threshold(10_000, 20, 50)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    grouping.register(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -51,18 +55,3 @@ def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
             pytest.skip("needs /proc, to see what is open")
         windows_rules.take_over(monkeypatch.setattr)
     return str(request.param)
-
-
-class Scheduling(LoadGroupScheduling):
-    """Forgets what a worker is done with, which is counted again at each of ten thousand tests otherwise."""
-
-    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
-        super().mark_test_complete(node, item_index, duration)
-        group = self._split_scope(self.registered_collections[node][item_index])
-        if all(self.assigned_work[node][group].values()):
-            del self.assigned_work[node][group]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
-    return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
