@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from benchbook.exchange.log import LogFailure
 from benchbook.server.access import TokenFile
 from benchbook.server.openapi import openapi_document
 from benchbook.server.operations_list import OPERATIONS
+from catalog.conftest import empty_schema
 from scored_logs import MadeLog, sample
 from server.making import Api, api_over, copied
 from support import CITED
@@ -167,14 +168,10 @@ def with_known_ids(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def test_what_may_be_asked_is_answered_as_said(writing: Api) -> None:
-    """A few questions to each operation; the slow test asks many."""
-    assert asked_everything([writing], 3) == []
-
-
 @pytest.mark.slow
+@pytest.mark.xdist_group("postgres")
 def test_a_log_that_lacks_much_is_answered_as_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_address: Callable[[], str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgresql: str
 ) -> None:
     """Items without a prompt or a right answer, samples without an answer or a score."""
     held = [
@@ -184,10 +181,15 @@ def test_a_log_that_lacks_much_is_answered_as_said(
     for name in ("a", "b"):
         import_log(MadeLog(tmp_path, held, model=None), Wanted(runs=str(tmp_path / "runs"), run_id=name))
     monkeypatch.setitem(EXAMPLES, "run_id", ["a", "b"])
-    api = api_over(tmp_path / "runs", fresh_address())
-    assert api.json("/api/tunix/runs/a/predictions")["predictions"][0]["expected"] is None
-    assert asked_everything([api], 5) == []
-    api.app.stop()
+    apis = [
+        api_over(copied(tmp_path / "runs", tmp_path / "on-sqlite"), str(tmp_path / "catalog.sqlite")),
+        api_over(copied(tmp_path / "runs", tmp_path / "on-postgresql"), empty_schema(postgresql)),
+    ]
+    for api in apis:
+        assert api.json("/api/tunix/runs/a/predictions")["predictions"][0]["expected"] is None
+    assert asked_everything(apis, 5) == []
+    for api in apis:
+        api.app.stop()
 
 
 def test_only_who_has_a_token_for_it_is_answered(records: Path, tmp_path: Path) -> None:
