@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from benchbook.record.packing import zstd
@@ -29,7 +30,7 @@ class Entry:
     local_name: str | None = None
     frames: int = 1  # of Zstandard
 
-    @property
+    @cached_property
     def packed(self) -> bytes:
         if self.method == DEFLATED:
             packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)

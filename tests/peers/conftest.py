@@ -20,8 +20,9 @@ Peer: TypeAlias = Callable[..., Any]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in this folder need the tools."""
+    here = str(Path(__file__).parent) + os.sep
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.peers)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, sqrt
+from math import ceil, exp, log, log1p, sqrt
 
 import numpy as np
 import pytest
@@ -110,11 +110,13 @@ def test_paired_rates(rng: np.random.Generator) -> None:
     """Quantiles of share that differ times how one-sided they are, each by mid-p, by quadrature."""
     n = int(rng.integers(20, 80))
     lost, won = (int(one) for one in rng.integers(1, 9, 2))
-    differ = [scipy.stats.beta(lost + won + one, n - lost - won + 1 - one) for one in (0, 1)]
-    one_sided = [scipy.stats.beta(won, lost + 1), scipy.stats.beta(won + 1, lost)]
+    differ = [(lost + won + one, n - lost - won + 1 - one) for one in (0, 1)]
+    one_sided = [(won, lost + 1), (won + 1, lost)]
 
-    def density(share: float, difference: float, d: scipy.stats.distributions.rv_frozen) -> float:
-        return float(d.pdf(share) * sum(one.cdf((1 + difference / share) / 2) for one in one_sided) / 4)
+    def density(share: float, difference: float, d: tuple[int, int]) -> float:
+        log_height = (d[0] - 1) * log(share) + (d[1] - 1) * log1p(-share) - float(scipy.special.betaln(*d))
+        up_to = min(max((1 + difference / share) / 2, 0.0), 1.0)
+        return exp(log_height) * sum(float(scipy.special.betainc(*one, up_to)) for one in one_sided) / 4
 
     def up_to(difference: float) -> float:
         at = [abs(difference)] if difference else None

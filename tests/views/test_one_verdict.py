@@ -32,9 +32,11 @@ from benchbook.views.terminal import document_lines
 from benchbook.views.verdicts import RANK_WORDS, VERDICT_WORDS, rank_words, verdict_sentence
 from compared import answer, answers, run_of
 
+pytestmark = pytest.mark.xdist_group("one-verdict")  # of one worker, which makes the sets once
 SETS = range(84)
 
 
+@cache
 def made(seed: int) -> ComparisonSet:
     """Two to seven runs of the same items, more or less apart; every other set is graded."""
     rng = random.Random(seed)
@@ -67,7 +69,6 @@ def graded(name: str, skill: float, n: int, seed: int, rng: random.Random) -> Co
     return run_of(name, frame, "rubric@v1")
 
 
-@cache
 def every_set() -> list[ComparisonSet]:
     return [made(seed) for seed in SETS]
 
@@ -83,6 +84,7 @@ def differences(pair: Comparison) -> Iterator[tuple[Difference, bool]]:
     yield from ((one.difference, True) for one in pair.slices)
 
 
+@pytest.mark.slow
 def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
     told = []
     for found in every_set():
@@ -101,6 +103,7 @@ def test_no_verdict_but_by_the_p_that_is_shown_and_the_interval() -> None:
     assert min(told.count(word) for word in ("better", "worse", "not_told", "same")) > 3
 
 
+@pytest.mark.slow
 def test_several_tests_are_adjusted_together() -> None:
     """Scores, and what stands beside them, over all pairs; slices within their pair."""
     for found in every_set():
@@ -116,7 +119,7 @@ def test_several_tests_are_adjusted_together() -> None:
 
 @pytest.mark.parametrize("seed", SETS[::3])
 def test_every_face_says_the_same(seed: int) -> None:
-    found = every_set()[seed]
+    found = made(seed)
     report = ComparisonReport(found)
     told = [verdict_sentence(pair.score) for pair in found.pairs]
     text = "\n".join(document_lines(comparison_summary(report, details=True), width=200))
@@ -157,6 +160,7 @@ def _numbers(difference: dict[str, Any] | None) -> Any:
     return None if difference is None else [difference[name] for name in names]
 
 
+@pytest.mark.slow
 def test_the_comment_says_what_the_comparison_says() -> None:
     for found in every_set():
         if len(found.pairs) > 1:
@@ -172,6 +176,7 @@ def test_the_comment_says_what_the_comparison_says() -> None:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_rank_is_said_alike_and_nobody_is_the_best_who_is_not_shown_to_be() -> None:
     for found in every_set():
         if (board := found.leaderboard) is None:

@@ -7,12 +7,14 @@ as wrong as it can be. The same counts are decided once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 
 import numpy as np
 import pytest
 
+from benchbook.evaluators.rubric import release
 from benchbook.evaluators.rubric.release import decide, decide_by_bounds
 from benchbook.evaluators.rubric.scoring import SampleOutcome, score_sample
 from benchbook.evaluators.rubric.tally import RubricTally
@@ -36,6 +38,14 @@ SETS: Mapping[str, Mapping[SampleOutcome, float]] = {
     "all_at_once": {WRONG: 0.05, MADE_UP: 0.05, SLOW: 0.05, GOOD: 0.85},
     "unscored": {MADE_UP: 0.03, UNSCORED: 0.02, GOOD: 0.95},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _found_once() -> Iterator[None]:
+    """The ranks of a percentile depend on how many values there are alone: thousands of draws ask for the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(release, "percentile_ranks", cache(release.percentile_ranks))
+        yield
 
 
 def tally_of(counts: Mapping[SampleOutcome, int]) -> RubricTally:
@@ -98,6 +108,7 @@ def figures(name: str, n: int, draws: int = DRAWS) -> tuple[float, float, float,
     return shares[0], shares[1], shares[2], shares[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_neither_claim_is_wrong_in_more_than_5_percent(name: str) -> None:
     for n in (5, 59, 150, 1000):
