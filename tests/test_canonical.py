@@ -179,6 +179,7 @@ def test_a_type_that_threads_decode_for_the_first_time_at_once_does_not_end_the_
         assert subprocess.run([sys.executable, "-c", RACE], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_no_type_is_decoded_into_that_is_not_made_ready() -> None:
     """Check each `msgspec.convert(value, T)`, `msgspec.json.decode(data, type=T)` and `Decoder(T)` of the source."""
     plain = {"dict", "list", "tuple", "kind", "decoder.type"}  # builtins, and names made ready before

@@ -40,6 +40,7 @@ def test_what_is_in_the_corpus_is_read_or_refused(name: str, file: str, folder: 
         parser.read((CORPUS / name / file).read_bytes(), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARSERS)
 def test_what_chance_makes_of_it_is_read_or_refused(name: str, folder: Path) -> None:
     parser = PARSERS[name]

@@ -31,6 +31,7 @@ def room() -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(why_not_here()), reason=why_not_here())
 @pytest.mark.parametrize("name", [name for name, writer in WRITERS.items() if not writer.is_slow])
 def test_something_goes_wrong_at_each_operation(name: str, room: Path) -> None:
@@ -50,6 +51,7 @@ _WRITES = {
 _ROOMS = Path(benchbook.__file__).parent
 
 
+@pytest.mark.slow
 def test_every_module_that_writes_is_in_the_table() -> None:
     named = {module for writer in WRITERS.values() for module in writer.modules} | ELSEWHERE.keys()
     found = {

@@ -168,6 +168,7 @@ def quarter(value: float) -> float:
     return round(4 * min(1.0, max(0.0, value))) / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [50, 100])
 @pytest.mark.parametrize("draws", ["one", "two"])
 @pytest.mark.parametrize("is_rate", [False, True], ids=["scores", "passes"])
@@ -199,6 +200,7 @@ def test_the_interval_holds_where_the_judge_favours_a_run(is_rate: bool, draws: 
     assert 0.93 <= held / repeats <= 0.975
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50])
 @pytest.mark.parametrize("draws", ["one", "two"])
 @pytest.mark.parametrize("is_rate", [False, True], ids=["scores", "passes"])
@@ -238,6 +240,7 @@ def alike(rng: Random) -> list[tuple[float, float, float, float, bool]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_rate", [False, True], ids=["scores", "passes"])
 def test_labels_of_the_same_items_tell_more(is_rate: bool) -> None:
     """100 labels a run, of the same items or drawn apart: over 300 draws 17 and 21 % narrower (the how-to says so)."""
@@ -287,6 +290,7 @@ def score_of(found: ComparisonSet) -> CorrectedDifference:
     return score
 
 
+@pytest.mark.slow
 def test_a_sign_that_people_turn(tmp_path: Path) -> None:
     """The judge has 23 of B's answers above A's; people find all of A's right, and none of B's."""
     a, b = two_runs(tmp_path)
@@ -346,6 +350,7 @@ def test_repeats_are_one_item(tmp_path: Path) -> None:
     assert (score.n, score.n_labelled_a, score.n_both, score.verdict) == (12, 12, 12, "worse")
 
 
+@pytest.mark.slow
 def test_what_two_folders_say_differently_is_left_out(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     books = [
@@ -357,6 +362,7 @@ def test_what_two_folders_say_differently_is_left_out(tmp_path: Path) -> None:
     assert (score.n_labelled_a, score.n_labelled_b) == (0, N)  # faithfulness is in doubt, and the score is of both
 
 
+@pytest.mark.slow
 def test_labels_of_shared_answers_are_no_draw_of_the_others(tmp_path: Path) -> None:
     """Half of B's answers are A's, so A's labels hold for them; no more is made of that than that they are the same."""
     a = judged_run(tmp_path / "a", [(1, 2)] * N, run_id="a")
@@ -371,6 +377,7 @@ def test_labels_of_shared_answers_are_no_draw_of_the_others(tmp_path: Path) -> N
     assert score_of(corrected((a, b), [book_a, book_b])).is_drawn
 
 
+@pytest.mark.slow
 def test_labels_of_a_third_run_are_said_to_be_no_draw(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     items = [{"answer": f"Other {number:03d}."} if number % 2 else {"answer": "So."} for number in range(N)]

@@ -90,6 +90,7 @@ def test_a_text_does_not_differ_from_itself(text: str) -> None:
     assert text_difference(text, text) == ([TextSpan("same", text)] if text else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b"),
     [

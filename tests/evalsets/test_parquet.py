@@ -221,6 +221,7 @@ for path in sorted(folder.glob("m*.parquet")):
 """
 
 
+@pytest.mark.slow
 def test_damaged_files_end_no_process_and_nothing_is_said_of_panics(tmp_path: Path) -> None:
     """Flipped bits, other bytes and cuts, where they hurt: in footers, headers of pages and the first values."""
     rng = random.Random(7)

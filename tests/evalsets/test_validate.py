@@ -123,6 +123,7 @@ def test_further_files_have_their_findings(data: bytes, expected: list[Brief], t
     assert brief(found(tmp_path / "set.jsonl", data)) == expected
 
 
+@pytest.mark.slow
 def test_a_line_over_the_limit_is_named_and_the_next_is_read(tmp_path: Path) -> None:
     fits = line(prompt="a" * (MAX_LINE_BYTES - len(line(prompt="")) - 1))
     data = b"\n".join([fits, fits.replace(b"i1", b"i02"), b"x" * 50_000_000, line(id="i3", section="x")])

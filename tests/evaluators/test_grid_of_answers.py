@@ -155,6 +155,7 @@ def test_checks_and_correctness_score_every_cell(tried: Tried, spec: str) -> Non
     assert tried.scores() == {"tried-1": 1.0, "tried-2": 1.0, "tried-3": 0.0, "tried-4": 0.0}
 
 
+@pytest.mark.slow
 def test_repeats_are_records_of_one_plan_all_combinations_first(tried: Tried) -> None:
     cache = str(tried.folder / "answers.sqlite")
     once = bb.grid(spec="number@v1", cache=cache, **tried.settings())

@@ -33,6 +33,7 @@ def in_shards(config: RunConfig, shards: int = 3, **how: Any) -> RunInShards:
     return ask_in_shards(evaluator, checked, values_of(config), ShardsWanted(shards=shards, **how))
 
 
+@pytest.mark.slow
 def test_processes_make_the_bytes_of_one_writer(tmp_path: Path) -> None:
     alone = begun_alone(write_judged(tmp_path / "one", 12, 2))
     config = write_judged(tmp_path / "many", 12, 2)
@@ -48,6 +49,7 @@ def test_processes_make_the_bytes_of_one_writer(tmp_path: Path) -> None:
     assert in_shards(config).joined().derived.manifest == result.derived.manifest  # once more: all are whole
 
 
+@pytest.mark.slow
 def test_progress_is_told_as_shards_end(tmp_path: Path) -> None:
     config, told = write_judged(tmp_path, 12, 1), list[tuple[int, int]]()
     evaluator, checked = settings_asked_for(values_of(config), "test")
@@ -56,6 +58,7 @@ def test_progress_is_told_as_shards_end(tmp_path: Path) -> None:
     assert told == [(4, 12), (8, 12), (12, 12)]
 
 
+@pytest.mark.slow
 def test_what_stops_a_shard_is_said_with_the_way_to_go_on(tmp_path: Path) -> None:
     config = write_judged(tmp_path, 12, 1)
     lines = Path(str(config.outputs)).read_text("utf-8").splitlines(keepends=True)

@@ -46,6 +46,7 @@ def changed(made: Path, change: Change, folder: Path) -> Record:
     pytest.skip("no record has what it changes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [pytest.param(change, id=name) for name, change in MUTATIONS])
 def test_a_record_that_was_changed_does_not_hold(made: Path, tmp_path: Path, change: Change) -> None:
     found = verify(changed(made, change, tmp_path)).findings

@@ -204,6 +204,7 @@ def test_greedy_search_finds_every_order_that_there_is(pieces: list[str], data: 
     assert locate(" ... ".join(pieces), text).kind == "fragments"
 
 
+@pytest.mark.slow
 def test_the_unicode_facts_that_segments_rest_on() -> None:
     """For every character of this Python's Unicode: what composes with the one before it is known to join."""
     characters = list(map(chr, range(sys.maxunicode + 1)))

@@ -49,6 +49,7 @@ def derived(record: Record, names: tuple[str, ...] = DERIVED) -> dict[str, bytes
 # ── the same numbers ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_derived_files_are_those_of_one_writer(tmp_path: Path, repeats: int) -> None:
     config = write_judged(tmp_path / "many", 13, repeats)
@@ -110,6 +111,7 @@ def same_state(record: Record) -> bool:
     return (found.outcomes.pythons, found.outcomes.are_truths) == (read.outcomes.pythons, read.outcomes.are_truths)
 
 
+@pytest.mark.slow
 def test_workers_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = judged_in_shards(write_judged(tmp_path, 40, 2), 5)
     joined(record)
@@ -409,6 +411,7 @@ def test_every_flipped_bit_is_found(whole: tuple[RunConfig, Path], tmp_path: Pat
     assert held(run / file, lambda: findings(Record(run)), N_FLIPS, 1) == []
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_proof_is_found(whole: tuple[RunConfig, Path], tmp_path: Path) -> None:
     record = Record(whole[1] / "run")
     newest = newest_set(record.path)

@@ -81,6 +81,7 @@ def check_bits(record: Record, count: int, seed: int) -> None:
     assert verify(record).holds
 
 
+@pytest.mark.slow
 def test_any_of_a_hundred_random_bits_is_found(record: Record) -> None:
     check_bits(record, 100, seed=1)
 

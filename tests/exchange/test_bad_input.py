@@ -171,6 +171,7 @@ ARCHIVES: dict[str, tuple[Callable[[], bytes], str | None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ARCHIVES)
 def test_archives(what: str, tmp_path: Path) -> None:
     make, words = ARCHIVES[what]

@@ -138,6 +138,7 @@ def test_no_text_is_looked_at_again_and_again(text: bytes) -> None:
         _pieces(b'{"a":[{"b":' + text, ("a",))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_array(tmp_path: Path) -> None:
     path = tmp_path / "big.json"
     element = json.dumps({"text": 'one "two" \\ three\n' * 50, "more": [{"n": 1}] * 20}).encode()

@@ -181,6 +181,7 @@ def test_a_judge_that_goes_by_the_place_alone(
     assert "leans to the answer shown first can't be told" not in str(found)
 
 
+@pytest.mark.slow
 def test_a_baseline_and_a_draw(made: Path, tmp_path: Path) -> None:
     asked: list[tuple[str, str]] = []
     runs = [bb.load(made / "runs" / name) for name in MODELS]
@@ -211,6 +212,7 @@ def test_each_judge_of_a_panel_has_its_own_verdicts(made: Path, tmp_path: Path) 
 # ── going on, and holding it against itself ──────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_ended(folder: Path) -> None:
     path = folder / "pairs" / "all"
     before = [one.models for one in bb.rank_pairs(path).found]
@@ -225,6 +227,7 @@ def test_it_goes_on_where_it_ended(folder: Path) -> None:
     assert found.verify().holds
 
 
+@pytest.mark.slow
 def test_it_holds_and_what_was_changed_is_found(folder: Path) -> None:
     path = folder / "pairs" / "all"
 
@@ -305,6 +308,7 @@ def test_items_that_are_not_the_same_are_left_out(made: Path, tmp_path: Path) ->
 # ── the judge of pairs on trial ──────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_an_audit_tries_the_other_order(made: Path, tmp_path: Path) -> None:
     record = bb.load(made / "pairs" / "all" / "1-2")
     found = bb.audit_judge(record, judge=pair_judge(first=True), audits=tmp_path / "audits", margin=0.4)

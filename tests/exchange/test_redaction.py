@@ -110,6 +110,7 @@ def test_signatures_hold_of_the_copy(tmp_path: Path) -> None:
     assert [one.split(": ", 1)[1] for one in said(copy)] == ["says something else than the record"]
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
     record = judged(tmp_path)
     sha256 = verify(record).sha256

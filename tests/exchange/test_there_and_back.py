@@ -66,6 +66,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Record]
     return record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_run_goes_there_and_back(form: str, name: str, records: Callable[[str], Record], tmp_path: Path) -> None:
@@ -80,6 +81,7 @@ KEPT = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KEPT)
 def test_a_kept_record_goes_there_and_back(name: str, tmp_path: Path) -> None:
     record = derived_copy(name, tmp_path)
@@ -109,6 +111,7 @@ FOUND = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOUND)
 def test_a_log_that_chance_found_goes_there_and_back(name: str, tmp_path: Path) -> None:
     log = Made(FOUND[name], scorers=SCORERS, tool="other")
@@ -117,6 +120,7 @@ def test_a_log_that_chance_found_goes_there_and_back(name: str, tmp_path: Path) 
         assert trip(record, form, tmp_path) == [], form
 
 
+@pytest.mark.slow
 @examples(10)
 @given(logs())
 def test_a_log_goes_there_and_back(tmp_path_factory: pytest.TempPathFactory, log: Made) -> None:

@@ -62,6 +62,7 @@ def test_the_card_says_what_was_planted(judged: Path) -> None:
     assert found.effects.filter(variant="longer")["verdict"].to_list() == ["biased"]
 
 
+@pytest.mark.slow
 def test_records_are_ordinary_ones_of_the_same_answers(judged: Path) -> None:
     audit = open_audit(judged / "audits" / "first")
     source = bb.load(audit.source.path).samples
@@ -75,6 +76,7 @@ def test_records_are_ordinary_ones_of_the_same_answers(judged: Path) -> None:
             assert both[fact].to_list() == both[f"{fact}_source"].to_list()
 
 
+@pytest.mark.slow
 def test_it_holds_and_every_kind_of_tampering_is_found(folder: Path) -> None:
     path = folder / "audits" / "first"
     whole = bb.load_audit(path).verify()
@@ -115,6 +117,7 @@ def test_it_holds_and_every_kind_of_tampering_is_found(folder: Path) -> None:
     assert findings() == ["longer/inputs: its outputs are not what the rule makes of the source"]
 
 
+@pytest.mark.slow
 def test_an_audit_goes_on_where_it_ended(folder: Path) -> None:
     """Whichever records are missing, what is left is asked for, and the card comes out the same but for when."""
     path = folder / "audits" / "first"
@@ -132,6 +135,7 @@ def test_an_audit_goes_on_where_it_ended(folder: Path) -> None:
     assert again.verify().holds
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_stops_the_audit_and_loses_nothing(judged: Path, tmp_path: Path) -> None:
     asked: list[str] = []
     sound = planted_judge(padded, asked)
@@ -155,6 +159,7 @@ def test_a_judge_that_fails_stops_the_audit_and_loses_nothing(judged: Path, tmp_
     assert found.verify().holds
 
 
+@pytest.mark.slow
 def test_another_judge_scores_the_answers_anew(judged: Path, tmp_path: Path) -> None:
     asked: list[str] = []
     blind = planted_judge(asked=asked, reads_reference=False)
@@ -183,6 +188,7 @@ def test_a_drift_since_the_run_shows(judged: Path, tmp_path: Path) -> None:
     assert found.card.noise.same_score.estimate == pytest.approx(0.2, abs=0.1)  # the wrong ones had 0 before
 
 
+@pytest.mark.slow
 def test_until_decided_drops_what_is_told(judged: Path, tmp_path: Path) -> None:
     run = bb.run(evalset=sum_items(200), model=adds_up, judge=JUDGE, runs=tmp_path / "runs", reports=None)
     ASKED.clear()
@@ -248,6 +254,7 @@ def test_what_can_not_be_audited(judged: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/audit.json"))
 
 
+@pytest.mark.slow
 def test_answers_of_a_run_without_a_judge_can_be_judged(judged: Path, tmp_path: Path) -> None:
     predictions = [{"item_id": f"i{k}", "predicted": f"The sum is {k + k % 7}."} for k in range(40)]
     scored = bb.score(evalset=sum_items(40), predictions=predictions, model="recorded/them", runs=tmp_path / "scored")
@@ -260,6 +267,7 @@ def test_answers_of_a_run_without_a_judge_can_be_judged(judged: Path, tmp_path: 
     assert audit_card(found.audit) == found.card
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_exchanged_within_the_audit_has_no_card_that_holds(judged: Path, tmp_path: Path) -> None:
     """A server that calls itself another version from the 41st verdict on."""
     judge = planted_judge()

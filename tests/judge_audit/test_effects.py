@@ -118,6 +118,7 @@ def test_one_variant_alone_and_none_at_all() -> None:
 _N_AUDITS, _N = 120, 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", [0.1, 0.2, -0.1])
 def test_planted_effects_are_found_as_often_as_was_promised(bias: float) -> None:
     """The number of answers by the spread of the differences: found in 90 % of audits, by at least that in `n`."""

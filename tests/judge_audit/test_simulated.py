@@ -30,6 +30,7 @@ def at_most(n: int, share: float) -> int:
     return int(stats.binom.ppf(0.999, n, share))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("until_decided", [False, True])
 def test_audits_without_a_bias_claim_one_seldom_and_with_one_find_it(bench: ModuleType, until_decided: bool) -> None:
     none = bench.simulated(None, 0.0, 80, 20, until_decided=until_decided, seed=1)
@@ -39,6 +40,7 @@ def test_audits_without_a_bias_claim_one_seldom_and_with_one_find_it(bench: Modu
     assert some.false * 20 <= at_most(20, 0.05)
 
 
+@pytest.mark.slow
 def test_an_order_that_is_preferred_is_found_in_pairs(bench: ModuleType) -> None:
     assert bench.leaning(0.0, 100, 60, seed=3).false * 60 <= at_most(60, 0.055)
     assert bench.leaning(0.2, bench.pairs_needed(0.2, 1), 60, seed=4).found * 60 >= at_least(60, 0.86)

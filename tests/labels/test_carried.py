@@ -76,6 +76,7 @@ def test_the_first_fact_names_the_answers(tmp_path: Path) -> None:
 # ── other runs ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_another_judge_of_the_same_answers_is_held_against_the_same_labels(tmp_path: Path) -> None:
     book = labelled(judged_run(tmp_path / "a", PEOPLE), tmp_path / "labels")
     other = judged_run(tmp_path / "b", [(1, 1), *PEOPLE[1:]], judge="scripted/other@1")

@@ -126,6 +126,7 @@ def test_corrected_values_weigh_each_stratum_by_its_size(run: Record, tmp_path: 
     assert "agreement and bias are those of the labelled answers" in card.calibration.warnings[-1]
 
 
+@pytest.mark.slow
 def test_a_draw_by_chance_keeps_its_bytes_and_its_methods(run: Record, tmp_path: Path) -> None:
     book = people_label(sample_labels(run, tmp_path / "labels", n=60, stratify=["accuracy_score"], seed=1))
     line = (book.path / "journal" / "000001.jsonl").read_text(encoding="utf-8").splitlines()[0]

@@ -175,6 +175,7 @@ def test_a_comparison_of_the_two_is_of_pairs(a: Record, b: Record, of_a: LabelBo
     assert (score.design, score.n_both, score.is_drawn) == ("paired", n_both, True)
 
 
+@pytest.mark.slow
 def test_with_repeats_the_same_repeats_are_drawn(tmp_path: Path) -> None:
     a, b = (run_of(tmp_path, name, [(1, 2)] * 12, repeats=3) for name in "ab")
     of_a = sample_labels(a, tmp_path / "of-a", n=10, stratify=[], seed=0)
@@ -188,6 +189,7 @@ def test_with_repeats_the_same_repeats_are_drawn(tmp_path: Path) -> None:
         sample_items_of(other, tmp_path / "of-c", items_of=of_a)
 
 
+@pytest.mark.slow
 def test_labels_of_a_third_run_lead_to_the_first_draw(a: Record, b: Record, of_a: LabelBook, tmp_path: Path) -> None:
     c = run_of(a.path.parent.parent, "c", [(2, 2)] * N)
     of_b = sample_items_of(b, tmp_path / "of-b", items_of=of_a)

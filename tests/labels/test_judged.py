@@ -77,6 +77,7 @@ def test_outputs_are_drawn_not_evaluations(made: tuple[Path, Record], tmp_path: 
     assert (folder / "runs").is_dir()
 
 
+@pytest.mark.slow
 def test_each_judge_is_held_against_people(made: tuple[Path, Record], tmp_path: Path) -> None:
     _, record = made
     book = labelled(record, tmp_path / "labels", 1)
@@ -98,6 +99,7 @@ def test_each_judge_is_held_against_people(made: tuple[Path, Record], tmp_path: 
         answer_card(record, book)
 
 
+@pytest.mark.slow
 def test_another_experiments_judge_is_held_against_the_same_labels(made: tuple[Path, Record], tmp_path: Path) -> None:
     folder, record = made
     other = judged(folder, "other", "m")
@@ -108,6 +110,7 @@ def test_another_experiments_judge_is_held_against_the_same_labels(made: tuple[P
     assert (card.carried.run_id, card.carried.n_used) == ("run", 8)
 
 
+@pytest.mark.slow
 def test_by_commands(made: tuple[Path, Record], tmp_path: Path) -> None:
     folder, record = made
     out = str(tmp_path / "labels")

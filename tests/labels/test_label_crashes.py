@@ -39,6 +39,7 @@ def room(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("act", "who", "before", "after", "kinds"), [
     (imports, "bob", 0, 3, [*KINDS]), (gives, "bob", 0, 1, ["kill", "power"]), (undoes, "ann", 1, 0, ["kill"]),
 ])  # fmt: skip

@@ -295,6 +295,7 @@ def test_leanings_of_a_judge_are_found_in_either_way_of_counting(tmp_path: Path)
     assert (found.held_equal, halves.held_equal) == (("length",), ("first", "length"))
 
 
+@pytest.mark.slow
 def test_an_unbiased_judge_is_said_to_be_biased_in_5_of_100() -> None:
     p_first, p_length = [], []
     for seed in range(200):

@@ -102,6 +102,7 @@ def test_judges_and_groups_are_told_apart() -> None:
     assert [one.judge for one in position_trials(rows)] == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_the_published_counts_of_real_judges_come_out() -> None:
     """Their `equal` counts two missing verdicts as alike; we count a missing one as no verdict."""
     folder = shared_data("llmbar")

@@ -187,6 +187,7 @@ def found_of(found: LabelBook) -> Record:
     return Record(found.path)
 
 
+@pytest.mark.slow
 def test_a_draw_that_was_no_draw_is_named(runs: Path, tmp_path: Path) -> None:
     found = drawn(runs, tmp_path)
     told: list[str] = []

@@ -29,6 +29,7 @@ def test_a_run_by_many_is_a_run(tmp_path: Path) -> None:
     assert msgspec.to_builtins(bb.load(run.path).aggregates) == msgspec.to_builtins(run.aggregates)
 
 
+@pytest.mark.slow
 def test_all_shards_of_a_run(tmp_path: Path) -> None:
     config = write_judged(tmp_path, 12, 1)
     given = {name: getattr(config, name) for name in ("evalset", "outputs", "model", "judge", "judge_path", "runs")}

@@ -165,6 +165,7 @@ def test_signed_ranks(seed: int, zeros: str) -> None:
     assert st.wilcoxon_signed_rank(a, b, zeros=zeros).p == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_adjusted_p_values(seed: int) -> None:
     p = np.random.default_rng(seed).beta(0.3, 1.0, 15).round(2)  # with ties
@@ -332,6 +333,7 @@ def test_repeats(seed: int, clusters: int | None) -> None:
     assert found.sd == pytest.approx(rows.mean(axis=1).std(ddof=1), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ranks(seed: int) -> None:
     """McNemar's mid-p of every two runs by SciPy, adjusted by statsmodels: whom it shows to be better ranks above."""

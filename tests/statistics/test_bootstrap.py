@@ -20,6 +20,7 @@ def _units(n: int, seed: int = 1) -> st.Units:
     return st.Units.of(np.column_stack([rng.exponential(1.0, n), rng.integers(1, 6, n)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [bootstrap._by_draws, bootstrap._by_bins])
 def test_every_way_gives_the_bootstraps_mean_and_covariance(way: object) -> None:
     units = _units(2000)
@@ -30,6 +31,7 @@ def test_every_way_gives_the_bootstraps_mean_and_covariance(way: object) -> None
     np.testing.assert_array_less(np.abs(np.cov(totals.T) - exact_covariance), 0.04 * np.outer(spread, spread))
 
 
+@pytest.mark.slow
 def test_bins_give_the_quantiles_of_all_draws_even_with_outliers() -> None:
     rows = _units(3000).rows.copy()
     rows[:3, 0] += [300.0, 200.0, 400.0]  # three units make up much of the sum

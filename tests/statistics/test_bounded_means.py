@@ -32,6 +32,7 @@ def test_of_passes_it_is_jeffreys_interval(successes: int, n: int, confidence: f
     assert (found.estimate, found.method, found.n) == (successes / n, "jeffreys", n)
 
 
+@pytest.mark.slow
 def test_the_beta_distribution_has_the_mean_and_variance_of_weighted_scores() -> None:
     """Weights of the Bayesian bootstrap, with half a value at either end, drawn a million times."""
     scores = np.array([1.0, 1.0, 0.9, 0.75, 1.0, 0.2, 0.6, 1.0])

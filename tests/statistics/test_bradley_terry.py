@@ -222,6 +222,7 @@ def test_what_makes_no_sense_is_refused(change: dict[str, Any], says: str) -> No
 # ── what must always hold ────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(some.integers(0, 10_000), some.randoms(use_true_random=False))
 def test_order_and_places_change_nothing(seed: int, random: Any) -> None:
@@ -306,6 +307,7 @@ def drawn(rng: np.random.Generator, n_items: int) -> dict[str, Any]:
     return {"first": a, "second": b, "won": won, "clusters": items, "covariates": {"first": first}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_items", [40, 150])
 def test_intervals_hold_in_95_of_100_and_ranks_in_no_fewer(n_items: int) -> None:
     rng, draws = np.random.default_rng(20), 1_000

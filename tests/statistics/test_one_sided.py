@@ -101,6 +101,7 @@ def _binomial(k: int, n: int, p: float) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 14, 30, 59, 60, 100, 300, 1000, 10_000])
 @pytest.mark.parametrize(
     ("limit", "high", "low"),

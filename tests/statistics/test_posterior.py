@@ -77,6 +77,7 @@ def test_the_seed_decides_and_is_told() -> None:
     assert (first.seed, other.seed) == (7, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [None, [n // 2 for n in range(60)]], ids=["items", "clusters"])
 def test_of_more_categories_than_can_be_listed_resamples_are_drawn(clusters: list[int] | None) -> None:
     a = [n % 20 for n in range(60)]

@@ -56,6 +56,7 @@ def test_all_rows_are_tried(bench: ModuleType) -> None:
     assert list(bench.ROWS) == list(LINES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", LINES)
 def test_a_row_of_the_table(bench: ModuleType, row: str) -> None:
     told = manual()

@@ -360,6 +360,7 @@ def test_what_is_interrupted_twice_pushes_nothing_more(tmp_path: Path, url: str)
     assert of_run(url).list() == before
 
 
+@pytest.mark.slow
 def test_what_fills_a_segment_is_pushed_before_its_time(tmp_path: Path, url: str) -> None:
     config = write_judged(tmp_path, 12, 1)
     ask(config, "1/1", url)
@@ -377,6 +378,7 @@ def test_what_fills_a_segment_is_pushed_before_its_time(tmp_path: Path, url: str
     run_async(sit())
 
 
+@pytest.mark.slow
 def test_a_bucket_that_fails_all_along_loses_nothing(
     tmp_path: Path, url: str, server: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_pair_with_an_item_that_nobody_labelled_has_no_room() -> None:
     assert has_room(whole, 25) is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agreement", "n_labels"), [(0.8, 50), (0.8, 100), (0.2, 50)])
 def test_corrected_intervals_hold_however_good_the_judge_is(agreement: float, n_labels: int) -> None:
     """2,000 drawings: 95 % have a standard error of 0.5 %. The judge's own interval all but never holds."""
@@ -86,6 +87,7 @@ def test_corrected_intervals_hold_however_good_the_judge_is(agreement: float, n_
         assert np.mean([one.corrected.decides == 1 for one in found]) < 0.005
 
 
+@pytest.mark.slow
 def test_intervals_of_these_very_items_hold_more_often() -> None:
     truth = biased(100, 0.5, 0.0, np.random.default_rng(9))
     like_these, these = (

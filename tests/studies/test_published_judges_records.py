@@ -184,6 +184,7 @@ def test_nothing_is_made_up_about_tokens(made: dict[str, MadeSet]) -> None:
     assert samples["input_tokens"].null_count() == samples["output_tokens"].null_count() == 4
 
 
+@pytest.mark.slow
 def test_two_models_differ_in_the_records_as_in_the_study(made: dict[str, MadeSet]) -> None:
     for key, n_pairs in (("triviaqa-v1", 2), ("summeval-fluency", 1), ("faithbench", 0), ("cje", 0)):
         found = summed_up(held_pairs(made[key]))

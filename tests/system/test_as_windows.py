@@ -20,7 +20,10 @@ import pytest
 import windows_rules
 from server.test_live import wait_until_ready
 
-pytestmark = pytest.mark.skipif(not windows_rules.HERE, reason="needs /proc, to see what is open")
+pytestmark = [
+    pytest.mark.slow,  # it starts programs
+    pytest.mark.skipif(not windows_rules.HERE, reason="needs /proc, to see what is open"),
+]
 
 TESTS = Path(__file__).parents[1]
 RECORDS = {"rubric_faults": "INCONCLUSIVE", "score_a": "pass", "score_b": "pass", "judged_gaps": None}

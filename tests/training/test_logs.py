@@ -247,6 +247,7 @@ def test_a_huge_line_is_named_and_not_held(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.slow
 def test_a_huge_line_of_csv(tmp_path: Path) -> None:
     path = log(tmp_path, "huge.csv", b"step,loss\n1," + b"9" * (17 * 1024**2) + b"\n")
     with pytest.raises(InputError, match=r"huge\.csv:2: found no CSV \(field larger than field limit"):

@@ -61,6 +61,7 @@ _INSIDE = """() => {
 }"""
 
 
+@pytest.mark.slow  # it starts a browser
 @pytest.mark.parametrize(
     ("body", "dark_system", "paper"),
     [

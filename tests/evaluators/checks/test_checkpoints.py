@@ -53,6 +53,7 @@ def test_a_checkpoint_has_its_score(name: str, score: float, runs: Path) -> None
     assert file["checks"]["contains"] == {"mean": score, "misses": {"not_inside": 100 - file["n_passed"]}}
 
 
+@pytest.mark.slow
 def test_which_of_them_differ(runs: Path) -> None:
     """Against McNemar's mid-p test by scipy's binomial, with Holm's p by statsmodels: stage A alone can't be told."""
     found = json.loads(benchbook_here("compare", *SCORES, "--json", cwd=runs).stdout)
@@ -71,6 +72,7 @@ def test_which_of_them_differ(runs: Path) -> None:
     assert [pair["verdict"] for pair in pairs] == ["not_told", *["better"] * 5]
 
 
+@pytest.mark.slow
 def test_a_margin_is_held_to(runs: Path) -> None:
     """The regression gate: C of stage 46 is not worse than the baseline, and the baseline is worse than C."""
     words = ["gate", "m46_m45_stage_c", "--baseline", "m45_m44_baseline", "--json"]

@@ -134,6 +134,7 @@ def test_an_item_whose_options_do_not_do(item: dict[str, object], message: str) 
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [

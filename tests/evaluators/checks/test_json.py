@@ -49,6 +49,7 @@ def test_a_json_answer(answer: str, settings: str, reason: str | None, found: st
     assert (result.reason, (result.found or "")[:200]) == (reason, found[:200])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     ['{"score": 1, "tags": ["' + "a" * 1_000_000 + '!"]}', '{"score": 1, "tags": [' + '"b",' * 50_000 + '"b"]}'],

@@ -161,6 +161,7 @@ def test_white_space_is_what_str_strip_takes() -> None:
     assert set(WHITE_SPACE) == {chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()}
 
 
+@pytest.mark.slow
 def test_every_character_is_folded_as_the_reference_folds_it() -> None:
     characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     rows: list[Row] = [(other, char, None) for char in characters for other in {char.lower(), char.upper()}

@@ -143,6 +143,7 @@ def test_a_table_in_slices_is_the_whole_table(of_set: str, of_said: str, n: int,
     assert_alike(found, scored_at_once(tmp_path, files))
 
 
+@pytest.mark.slow
 @examples(60)
 @given(data=st.data())
 def test_neither_order_nor_groups_nor_gaps_matter(

@@ -124,6 +124,7 @@ _ENDS: dict[str, Callable[[], RunEnded | None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(examples(60), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(histories=_histories, end=st.sampled_from(list(_ENDS)))
 def test_the_same_bytes_however_it_is_cut(began: Record, histories: list[Steps], end: str) -> None:

@@ -315,6 +315,7 @@ def test_self_judging_changes_no_primary_statistic(rows: tuple[EvaluationRow, ..
         assert getattr(everything, name) == getattr(cross, name)
 
 
+@pytest.mark.slow
 def test_real_judges_quote_what_is_not_there() -> None:
     rows, _ = drift_lab_rows(Options(evidence="report"))
     found = analyse(rows)

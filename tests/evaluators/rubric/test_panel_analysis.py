@@ -193,6 +193,7 @@ def read_own(record: Record) -> Iterator[Any]:
     return read_rows(record.samples, samples_type(record))
 
 
+@pytest.mark.slow
 def test_a_panel_of_an_own_rubric_goes_by_its_criteria(tmp_path: Path) -> None:
     """Two judges on three items: tone 5/4, 2/4, 4/4; safe yes/yes, yes/no, no/no."""
     tones, safe = [(5, 4), (2, 4), (4, 4)], [("yes", "yes"), ("yes", "no"), ("no", "no")]

@@ -180,6 +180,7 @@ _ENDS: dict[str, Callable[[], RunEnded | None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(examples(60), phases=[Phase.explicit, Phase.reuse, Phase.generate])  # to shrink one takes minutes
 @given(histories=_histories, wrong=st.none() | st.integers(0, 14), end=st.sampled_from(list(_ENDS)))
 def test_the_same_bytes_however_it_is_cut(began: Record, histories: list[Steps], wrong: int | None, end: str) -> None:

@@ -203,6 +203,7 @@ def test_a_comparison_pairs_what_was_counted_and_says_so(folder: Path) -> None:
     assert first_line(other) == first_line(pair)
 
 
+@pytest.mark.slow
 def test_the_gate_takes_the_answer_that_the_run_ended_with(folder: Path) -> None:
     with running(always_good) as server:
         better = held(folder, server, "weak").record
@@ -221,6 +222,7 @@ def test_the_gate_takes_the_answer_that_the_run_ended_with(folder: Path) -> None
     assert "a run that asks all items tells" in regression_gate(better, strong).check.reasons[0]
 
 
+@pytest.mark.slow
 def test_labels_do_not_take_the_answer_that_a_judge_ended_the_run_with(folder: Path) -> None:
     """It ended by the judge's passes: of people's nothing was looked at on the way."""
     with running(always_good) as server:

@@ -52,6 +52,7 @@ def _derived(record: Record, target: Path) -> Any:
     return findings, {name: (target / name).read_bytes() for name in DERIVED_FILES}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_workers_give_the_same_bytes(record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     began: list[Any] = []
@@ -89,6 +90,7 @@ def test_another_number_is_refused(asked: str, monkeypatch: pytest.MonkeyPatch) 
         worker_count(10**7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["fails", "dies"])
 def test_what_a_worker_cant_do_is_done_here(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_PARTS_AT_ONCE", 3)
@@ -106,6 +108,7 @@ def test_what_a_worker_cant_do_is_done_here(what: str, monkeypatch: pytest.Monke
     assert [_is_there(pid) for pid in set(found) - {os.getpid()}].count(True) == 0
 
 
+@pytest.mark.slow
 def test_none_is_left_where_whoever_takes_results_stops() -> None:
     found: Iterator[int] = derived_parts(Doing(""), parts_without_facts(8), 2, lambda _: 0)
     pids = {next(found), next(found), next(found), next(found)}
@@ -124,6 +127,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
 def test_none_is_left_where_its_parent_is_killed(how: signal.Signals) -> None:
     code = _PARENT.format(path=sys.path)

@@ -258,6 +258,7 @@ def test_a_record_that_does_not_say_what_scored_it_is_refused(tmp_path: Path) ->
 # ── beside other runs ────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_runs_are_compared_and_a_version_used_twice_is_told(tmp_path: Path) -> None:
     first = scored(tmp_path, bb.scorer(name="own")(equal), run_id="first")
     second = scored(tmp_path, bb.scorer(name="own")(changed), run_id="second")

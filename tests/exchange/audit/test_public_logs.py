@@ -71,6 +71,7 @@ def test_logs_of_lm_evaluation_harness_lack_most_samples() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_script_writes() -> None:
     done = subprocess.run([sys.executable, SCRIPT, shared_data("foreign-logs")], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -75,6 +75,7 @@ def test_a_log_without_a_header_is_still_being_written_and_claims_nothing(tmp_pa
         assert [note.code for note in log.notes()] == ["being_written"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTANDARD])
 def test_cut_off_anywhere_it_is_an_error_or_what_is_whole_of_it(method: int, tmp_path: Path) -> None:
     """Byte by byte: what is read is a beginning of what was written, and a note says so."""

@@ -324,6 +324,7 @@ def _differing(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
             yield name
 
 
+@pytest.mark.slow
 @examples(150)
 @given(made_samples)
 def test_what_comes_back_is_what_went_or_a_loss_that_is_named(

@@ -285,6 +285,7 @@ def test_an_argument_that_is_absent_is_an_empty_choice(tmp_path: Path) -> None:
     assert found.answer == found.choices[0]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_samples(tmp_path: Path) -> None:
     main = (
         "import sys; from pathlib import Path; from benchbook.exchange.lm_eval.reading import opened;"

@@ -295,6 +295,7 @@ def test_an_error_says_where_it_stops_making_sense(tmp_path: Path, text: str, sa
     assert said in str(raised.value)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_samples(tmp_path: Path) -> None:
     path = tmp_path / "big.jsonl"
     text = "a word " * 200

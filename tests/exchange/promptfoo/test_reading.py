@@ -464,6 +464,7 @@ def test_an_error_says_where_it_stops_making_sense(tmp_path: Path, content: str,
     assert said in str(raised.value)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_results(tmp_path: Path) -> None:
     path = tmp_path / "big.jsonl"
     text = "a word " * 200
