@@ -173,6 +173,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.slow
 def test_a_type_that_threads_decode_for_the_first_time_at_once_does_not_end_the_process() -> None:
     """Without `ready`, msgspec 0.22 would use a struct whose fields are half known: a segmentation fault."""
     for _ in range(3):

@@ -31,6 +31,7 @@ def test_every_parser_has_a_corpus_and_every_corpus_a_parser() -> None:
     assert all(SEEDS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "file"), [(name, path.name) for name in PARSERS for path in sorted((CORPUS / name).iterdir())]
 )

@@ -306,18 +306,21 @@ def test_a_sign_that_people_turn(tmp_path: Path) -> None:
     assert passing.difference == -1.0  # rubric@v1 passes none with a failed criterion
 
 
+@pytest.mark.slow
 def test_a_claim_that_people_take_away(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     score = score_of(corrected((a, b), [labelled(r, tmp_path / f"labels-{r.run_id}", (2, 2)) for r in (a, b)]))
     assert (score.judged.verdict, score.verdict, score.turned) == ("better", "not_told", "not_shown")
 
 
+@pytest.mark.slow
 def test_labels_that_agree_turn_nothing(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     score = score_of(corrected((a, b), [labelled(a, tmp_path / "la", (0, 0)), labelled(b, tmp_path / "lb", (2, 2))]))
     assert (score.verdict, score.turned) == ("better", None)
 
 
+@pytest.mark.slow
 def test_two_judges_of_the_same_answers_differ_in_nothing_for_people(tmp_path: Path) -> None:
     """The labels of one answer in one run are enough: where answers are the same, none is needed."""
     a = judged_run(tmp_path / "a", [(1, 2)] * N, run_id="a")
@@ -327,6 +330,7 @@ def test_two_judges_of_the_same_answers_differ_in_nothing_for_people(tmp_path: P
     assert (score.judged.verdict, score.verdict, score.turned) == ("better", "same", "not_shown")
 
 
+@pytest.mark.slow
 def test_labels_of_one_run_say_nothing_of_another_ones_answers(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     score = score_of(corrected((a, b), [labelled(a, tmp_path / "la", (2, 2))]))
@@ -334,6 +338,7 @@ def test_labels_of_one_run_say_nothing_of_another_ones_answers(tmp_path: Path) -
     assert (score.verdict, score.turned) == ("no_data", None)
 
 
+@pytest.mark.slow
 def test_answers_without_a_score_are_left_out_of_both(tmp_path: Path) -> None:
     a = judged_run(tmp_path / "a", [(1, 2)] * 12, run_id="a")
     items = [{"answer": f"Other {number:03d}."} for number in range(12)]
@@ -342,6 +347,7 @@ def test_answers_without_a_score_are_left_out_of_both(tmp_path: Path) -> None:
     assert (score_of(found).n, score_of(found).judged.n, score_of(found).n_both) == (11, 11, 11)
 
 
+@pytest.mark.slow
 def test_repeats_are_one_item(tmp_path: Path) -> None:
     a = judged_run(tmp_path / "a", [(1, 2)] * 12, run_id="a", repeats=2)
     items = [{"answer": f"Other {number:03d}."} for number in range(12)]
@@ -387,6 +393,7 @@ def test_labels_of_a_third_run_are_said_to_be_no_draw(tmp_path: Path) -> None:
     assert (score.n_labelled_b, score.is_drawn) == (12, False)
 
 
+@pytest.mark.slow
 def test_labels_of_neither_run_are_refused(tmp_path: Path) -> None:
     a, b = two_runs(tmp_path)
     items = [{"answer": f"Third {number:03d}."} for number in range(N)]

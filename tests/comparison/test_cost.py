@@ -194,6 +194,7 @@ def test_prices_of_both_are_known() -> None:
     assert known_prices(config) == Prices(Fraction(3, 20), Fraction(2))
 
 
+@pytest.mark.slow
 def test_tokens_that_nobody_told_are_no_zero(tmp_path: Path) -> None:
     """The file has sums of 0, and no comparison says so. Beside a run that has them, they are not known."""
     with running(answering(None, None, None)) as server:

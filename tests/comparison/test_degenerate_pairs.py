@@ -31,6 +31,7 @@ def test_a_pair_at_the_edge(row: Degenerate) -> None:
     assert check_regressions(found).outcome in ("holds", "does_not_hold", "undecided", "not_complete")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", PAIRS, ids=lambda row: row.id)
 def test_the_other_way_round_it_is_the_opposite(row: Degenerate) -> None:
     a, b = row.runs()

@@ -257,6 +257,7 @@ def test_formats(tmp_path: Path) -> None:
     assert "region" not in second["locations"][0]["physicalLocation"]
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     good.write_bytes(line())

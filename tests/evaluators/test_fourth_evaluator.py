@@ -85,6 +85,7 @@ def test_it_resumes_what_was_not_answered(tmp_path: Path) -> None:
     assert bb.verify(whole.path).holds
 
 
+@pytest.mark.slow
 def test_runs_of_it_are_compared_and_gated(tmp_path: Path) -> None:
     run(tmp_path, run_id="first")
     run(tmp_path, ("two words",) * 4, run_id="second")

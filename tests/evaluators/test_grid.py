@@ -72,6 +72,7 @@ def test_every_combination_is_a_record_and_what_is_named_first_varies_slowest(
     assert all(len(plan["intervals"]) == 1 for plan in found["plans"])
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_after_a_stop_and_asks_nobody_twice(
     tmp_path: Path, asked: list[tuple[str, str]]
 ) -> None:

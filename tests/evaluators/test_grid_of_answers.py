@@ -94,6 +94,7 @@ def tried(tmp_path: Path) -> Tried:
     return Tried(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_function_scores_every_cell_from_the_command_line_and_all_are_on_one_page(tried: Tried) -> None:
     (tried.folder / "years.py").write_text(NEAR, encoding="utf-8")
     words = ("grid", str(tried.config()), "--spec", str(tried.folder / "years.py:near"))

@@ -219,6 +219,7 @@ def test_the_unicode_facts_that_segments_rest_on() -> None:
     assert astral == []  # the segment pattern looks no further
 
 
+@pytest.mark.slow
 def test_a_plain_run_maps_one_to_one() -> None:
     pattern = segment_pattern()
     plain = "".join(c for c in map(chr, range(0x10000)) if (m := pattern.match(c)) and m.lastgroup == "plain")
@@ -237,6 +238,7 @@ def test_a_place_far_into_a_text_is_found_again(gap: str) -> None:
         assert text[slice(*span)] == words[number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -182,6 +182,7 @@ def test_a_shard_that_was_killed_goes_on_by_the_same_command(tmp_path: Path) -> 
     assert derived(record) == derived(alone)
 
 
+@pytest.mark.slow
 def test_an_incomplete_run_is_joined_as_such_and_again_when_it_is_whole(tmp_path: Path) -> None:
     config = write_judged(tmp_path, 12, 1)
     ask(config, "1/3")
@@ -403,6 +404,7 @@ def held(path: Path, check: Callable[[], object], n: int, seed: int) -> list[int
 N_FLIPS = 60  # script/test --attack tries thousands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["sets/000001.json", "shards/2/journal/000001.jsonl"])
 def test_every_flipped_bit_is_found(whole: tuple[RunConfig, Path], tmp_path: Path, file: str) -> None:
     run = tmp_path / "run"

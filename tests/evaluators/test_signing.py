@@ -127,6 +127,7 @@ def test_a_run_without_release_gates_has_no_test_result(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_joined_record_is_signed_by_its_root(tmp_path: Path) -> None:
     record = judged_in_shards(write_judged(tmp_path, 6, 1), 3)
     root = joined(record).set
@@ -159,6 +160,7 @@ def test_what_was_changed_since_is_found(tmp_path: Path, change: Any, says: str)
     assert [one.what for one in verify(record).findings] == [says]
 
 
+@pytest.mark.slow
 def test_only_whoever_is_allowed_has_signed(tmp_path: Path) -> None:
     record, folder, allowed = signed(tmp_path)
     sha256 = verify(record).sha256
@@ -184,6 +186,7 @@ def test_a_signature_is_of_one_hash(tmp_path: Path) -> None:
     assert verify(record).findings == ()  # statements of another time are left alone
 
 
+@pytest.mark.slow
 def test_from_the_command_line(tmp_path: Path) -> None:
     judged_run(tmp_path, [(2, 2), (1, 1), (2, 1)])
     key, allowed = new_key(tmp_path, "ann")

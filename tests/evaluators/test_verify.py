@@ -104,6 +104,7 @@ def test_a_segment_that_was_left_unsealed_is_followed_by_one_without_a_seal(copy
 # ── a line of the journal ────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_changed_bit_of_a_line_is_named_with_its_line(copy: Record) -> None:
     """The next line holds another hash of it, and is itself as the one after that says. Of the last two lines it is one
     of the two: the manifest holds the last one's."""
@@ -414,6 +415,7 @@ def test_a_journal_of_nonsense_is_a_finding(
 # ── whole, interrupted, resumed ──────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_record_holds_at_every_stage_of_its_life(tmp_path: Path) -> None:
     from decimal import Decimal
 

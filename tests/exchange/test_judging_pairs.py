@@ -147,6 +147,7 @@ def test_each_order_shows_the_answers_in_its_own(made: Path) -> None:
         assert pair[0].startswith("It is")
 
 
+@pytest.mark.slow
 def test_a_judge_that_prefers_what_comes_first(made: Path, tmp_path: Path) -> None:
     runs = [bb.load(made / "runs" / name) for name in ("south", "east")]
     found = bb.judge_pairs(*runs, judge=pair_judge(first=True), pairs=tmp_path / "pairs")
@@ -161,6 +162,7 @@ def test_a_judge_that_prefers_what_comes_first(made: Path, tmp_path: Path) -> No
     assert ranking.judges[0].length.effect.reason == "separated_by_covariates"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("better", "place", "share"), [("first", "first", 1.0), ("second", "second", 0.0)])
 def test_a_judge_that_goes_by_the_place_alone(
     made: Path, tmp_path: Path, better: str, place: str, share: float
@@ -194,6 +196,7 @@ def test_a_baseline_and_a_draw(made: Path, tmp_path: Path) -> None:
     assert found.verify().holds
 
 
+@pytest.mark.slow
 def test_each_judge_of_a_panel_has_its_own_verdicts(made: Path, tmp_path: Path) -> None:
     scripts = {}
     for name, better in (("one", "first"), ("two", "second")):
@@ -277,6 +280,7 @@ def test_a_plan_that_can_not_be(folder: Path, old: bytes, new: bytes, kind: type
 # ── what can't be ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_before_anything_is_asked(made: Path, tmp_path: Path) -> None:
     north, south = (bb.load(made / "runs" / name) for name in ("north", "south"))
     other = run_of("east", tmp_path, [one | {"prompt": f"{one['prompt']} Please."} for one in sum_items(4)])
@@ -298,6 +302,7 @@ def test_what_is_wrong_is_said_before_anything_is_asked(made: Path, tmp_path: Pa
     assert not (tmp_path / "pairs").exists()
 
 
+@pytest.mark.slow
 def test_items_that_are_not_the_same_are_left_out(made: Path, tmp_path: Path) -> None:
     items = [one if k % 2 else one | {"expected_answer": "none"} for k, one in enumerate(sum_items(N))]
     other = run_of("south", tmp_path, items)

@@ -44,6 +44,7 @@ def verified(record: Record, sha256: str) -> Verification:
     return verify_labels(record, expect=sha256) if is_of_labels(record) else verify(record, expect=sha256)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", INDEX, ids=lambda line: f"{line['format']}-{Path(line['path']).name}")
 def test_a_record_of_every_format_verifies(line: dict[str, Any]) -> None:
     found = verified(Record(TESTS / line["path"]), line["sha256"])

@@ -46,6 +46,7 @@ def folder(judged: Path, tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
+@pytest.mark.slow
 def test_the_card_says_what_was_planted(judged: Path) -> None:
     found = bb.load_audit("first", audits=judged / "audits")
     verdicts = {one.variant: one.verdict for one in found.card.effects}
@@ -173,6 +174,7 @@ def test_another_judge_scores_the_answers_anew(judged: Path, tmp_path: Path) -> 
     assert found.verify().holds
 
 
+@pytest.mark.slow
 def test_a_drift_since_the_run_shows(judged: Path, tmp_path: Path) -> None:
     """The same judge by its name and version, which gives less than it did."""
     bias = [0]
@@ -203,6 +205,7 @@ def test_until_decided_drops_what_is_told(judged: Path, tmp_path: Path) -> None:
     assert found.verify().holds
 
 
+@pytest.mark.slow
 def test_a_card_holds_for_the_same_judge_rubric_and_set_alone(folder: Path) -> None:
     audits = folder / "audits"
     run = bb.load(folder / "runs" / "sums")

@@ -62,6 +62,7 @@ def is_damaged(found: LabelBook) -> str:
 # ── changed bytes ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_no_flip_of_a_bit_is_taken(found: LabelBook) -> None:
     """Of the last line and the anchor, which no later line holds, one bit of each byte; of the rest, of some."""
     for path in files_of(found.path):

@@ -163,6 +163,7 @@ def test_a_criterion_in_words(name: str, word: str) -> None:
     assert criterion_word(name) == word
 
 
+@pytest.mark.slow
 def test_a_card_in_every_form(tmp_path: Path) -> None:
     labelled(run_of(tmp_path), tmp_path / "labels")
 

@@ -79,6 +79,7 @@ def test_another_draw_than_the_record_says_is_found(run: Record, tmp_path: Path)
         assert not is_as_drawn(derived, msgspec.structs.replace(book.started, stratify=["no such thing"]))
 
 
+@pytest.mark.slow
 def test_a_second_wave_goes_on_from_the_first(run: Record, tmp_path: Path) -> None:
     first = people_label(sample_labels(run, tmp_path / "first", n=30, stratify=["category"], seed=5))
     second, plan = sample_for_decision(run, tmp_path / "second", n=20, labels=first)
@@ -105,6 +106,7 @@ def test_what_was_settled_in_dispute_is_taken_along(run: Record, tmp_path: Path)
     assert again.state.gold(one, "accuracy_score") == book.state.gold(one, "accuracy_score")
 
 
+@pytest.mark.slow
 def test_corrected_values_weigh_each_stratum_by_its_size(run: Record, tmp_path: Path) -> None:
     book, _ = sample_for_decision(run, tmp_path / "labels", n=60)
     book = people_label(book)

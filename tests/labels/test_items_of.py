@@ -78,6 +78,7 @@ def test_the_same_items_are_drawn_and_no_answer_has_another_chance(b: Record, of
     assert [one.item_id for one in book.sheet.values()] != sorted(ours)  # shown by chance
 
 
+@pytest.mark.slow
 def test_every_answer_has_the_same_chance() -> None:
     """Over 4,000 seeds of the other run: 12 of its 30 samples, of which this run scored 24, and 10 it scored alone.
     An answer's chance is 12 / 30 = 0.4; a share of 4,000 is off by more than 0.03 once in 10,000 times."""
@@ -100,6 +101,7 @@ def test_a_run_with_none_of_the_items_has_no_draw() -> None:
         draw_of_items({0: ("x", 0)}, [("y", 0)], alone=frozenset(), seed=0, run_sha256="")
 
 
+@pytest.mark.slow
 def test_the_draw_is_verified_with_the_other_run_and_without(
     a: Record, b: Record, of_a: LabelBook, tmp_path: Path
 ) -> None:
@@ -162,6 +164,7 @@ def test_a_plan_that_no_draw_makes_is_named(
     assert any(what in str(one) for one in verify_labels(Record(book.path), against=b).findings)
 
 
+@pytest.mark.slow
 def test_a_comparison_of_the_two_is_of_pairs(a: Record, b: Record, of_a: LabelBook, tmp_path: Path) -> None:
     """Drawn apart, the two books share what chance lets them: with the same items all of them are pairs."""
     books = [of_a, sample_items_of(b, tmp_path / "of-b", items_of=of_a)]
@@ -200,6 +203,7 @@ def test_labels_of_a_third_run_lead_to_the_first_draw(a: Record, b: Record, of_a
         sample_items_of(a, tmp_path / "again", items_of=of_b)
 
 
+@pytest.mark.slow
 def test_unfair_draws_are_refused(a: Record, b: Record, of_a: LabelBook, tmp_path: Path) -> None:
     decisive, _ = sample_for_decision(a, tmp_path / "decisive", n=12)
     with pytest.raises(UsageError, match="drawn for the decision of run a, more of some of its judge's verdicts"):

@@ -60,6 +60,7 @@ def labelled(record: Record, out: Path, score: int) -> LabelBook:
     return give_labels(book, given)
 
 
+@pytest.mark.slow
 def test_outputs_are_drawn_not_evaluations(made: tuple[Path, Record], tmp_path: Path) -> None:
     folder, record = made
     book = sample_labels(record, tmp_path / "labels", n=8, stratify=["prompt_variant"], seed=0)
@@ -129,6 +130,7 @@ def test_by_commands(made: tuple[Path, Record], tmp_path: Path) -> None:
     assert b"judge" not in sheet
 
 
+@pytest.mark.slow
 def test_no_judge_of_another_evaluators_run_is_on_trial(made: tuple[Path, Record], tmp_path: Path) -> None:
     record = judged_run(tmp_path, [(2, 2), (1, 2)])
     book = labelled(made[1], tmp_path / "labels", 1)

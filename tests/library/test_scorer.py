@@ -32,6 +32,7 @@ def files(folder: Path) -> tuple[str, Path]:
     return str(folder / "items.jsonl"), folder / "predictions.parquet"
 
 
+@pytest.mark.slow
 def test_a_scorer_stands_first_or_is_the_spec(tmp_path: Path) -> None:
     items, predictions = files(tmp_path)
     runs = [

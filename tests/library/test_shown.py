@@ -54,6 +54,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_an_object_shows_itself_as_a_piece_of_a_page(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(folder)
@@ -66,6 +67,7 @@ def test_an_object_shows_itself_as_a_piece_of_a_page(folder: Path, monkeypatch: 
     assert len(repr(made())) < 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, (_, command, _) in OBJECTS.items() if command])
 def test_it_prints_as_the_command_does(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(folder)

@@ -184,6 +184,7 @@ def test_margins(seed: int, margin: float) -> None:
     assert st.non_inferiority(a, b, margin, higher_is_better=False).holds == (upper[1] < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("ours", "theirs"), [("unweighted", None), ("linear", "linear"), ("quadratic", "quadratic")])
 def test_kappa(seed: int, ours: st.Weights, theirs: str | None) -> None:

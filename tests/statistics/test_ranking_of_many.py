@@ -62,6 +62,7 @@ def test_no_p_is_below_what_flipping_signs_can_give(kind: str, grouped: bool, mo
     assert st.rank_runs(scores, clusters=clusters) == quick
 
 
+@pytest.mark.slow
 def test_a_board_has_every_run() -> None:
     found = leaderboard([marks(f"r{place}", "1" * (place % 7) + "0" * 6) for place in range(120)])
     assert len({one.run for one in found.places}) == 120

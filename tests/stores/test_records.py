@@ -239,6 +239,7 @@ def test_what_was_changed_in_the_bucket_is_not_pulled(
 # ── shards ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_shards_of_many_machines_are_the_run_of_one(tmp_path: Path, url: str) -> None:
     config = write_judged(tmp_path / "files", 13, 2)
     alone = begun_alone(write_judged(tmp_path / "one", 13, 2))
@@ -415,6 +416,7 @@ def test_a_bucket_that_is_gone_at_the_end_is_said_and_pushed_to_later(
 # ── joins ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_of_two_joins_at_once_one_wins_and_the_other_joins_again(
     tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def test_intervals_of_these_very_items_hold_more_often() -> None:
     assert these > like_these + 0.01
 
 
+@pytest.mark.slow
 def test_a_good_judge_makes_the_interval_narrower() -> None:
     good, bad = (
         corrected.summary(list(draws([one], 50, 300, "like_these", np.random.default_rng(12))))["width_to_labels_alone"]
@@ -119,6 +120,7 @@ def test_a_summary_counts_what_becomes_of_wrong_wins() -> None:
     assert found["reversed"]["judge_alone"]["share"] > 0.99
 
 
+@pytest.mark.slow
 def test_the_whole_study_of_a_few_answers_that_are_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two judges of three models: one says as people do, the other the opposite of everything."""
     monkeypatch.setattr(corrected, "LEAST_DRAWS", 60)

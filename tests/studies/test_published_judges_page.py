@@ -147,6 +147,7 @@ def test_sources_are_those_that_are_fetched() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(READERS))
 def test_the_sources_hold_as_many_judgements_as_the_results_say(key: str) -> None:
     folder = shared_data("llmbar") if key == "llmbar" else shared_data("published-judges") / key

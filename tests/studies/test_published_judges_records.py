@@ -240,6 +240,7 @@ def run_script(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return records.main()
 
 
+@pytest.mark.slow
 def test_the_script_makes_the_records_of_one_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

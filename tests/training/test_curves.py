@@ -99,6 +99,7 @@ def test_thinning_keeps_what_would_be_seen(values: list[float | None], most: int
     assert (None in values) == any(value is None for _, value in thinned)
 
 
+@pytest.mark.slow
 def test_a_single_spike_among_a_million_stays() -> None:
     made: list[Place] = [(float(index), 1.0) for index in range(1_000_000)]
     made[654_321] = (654_321.0, 9.0)

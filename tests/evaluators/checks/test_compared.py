@@ -55,6 +55,7 @@ def test_after_answer_is_the_rule_of_a2(answer: str) -> None:  # SPEC A2
     assert part_of(answer, AFTER) == compared_text(answer, "answer_prefix")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "part"),
     [

@@ -124,6 +124,7 @@ def test_any_field_of_an_item_can_be_what_is_expected() -> None:
     assert judged("contains", "in 1843", 'expected = "{{ item.year }}"', item).reason is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "settings", "answer"),
     [

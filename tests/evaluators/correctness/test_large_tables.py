@@ -129,6 +129,7 @@ def two_files(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_said", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("of_set", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("n", [1, 3, 4, 20])

@@ -95,6 +95,7 @@ def test_names_of_one_model_make_a_self_judge(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_interrupted_experiment_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     make_set(tmp_path, questions=10)
 

@@ -357,6 +357,7 @@ def test_no_answer_and_no_reply(tmp_path: Path) -> None:
     assert verify(result.record).holds
 
 
+@pytest.mark.slow
 def test_it_stops_once_it_is_decided_and_is_held_against_another(tmp_path: Path) -> None:
     """Who finds out where a run stopped, or which samples of another passed, needs the items."""
     spec = written(tmp_path / "own", "[item_criteria]\nat_least = 0.5")

@@ -160,6 +160,7 @@ def test_a_stopped_run_goes_on_with_the_judges_that_are_missing(tmp_path: Path) 
     assert verify(resumed.record).holds
 
 
+@pytest.mark.slow
 def test_a_panel_that_may_stop_early_does(tmp_path: Path) -> None:
     with running(replies_of({name: lambda _: GOOD for name in JUDGES})) as server:
         result = run_panel(tmp_path, server, JUDGES, 150, until_decided=True, error=0.1)

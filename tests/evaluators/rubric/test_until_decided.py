@@ -111,6 +111,7 @@ def test_where_nothing_is_sure_enough_all_items_are_asked_and_decide(tmp_path: P
     assert len(rows(result)) == 15
 
 
+@pytest.mark.slow
 def test_all_repeats_of_an_item_come_before_the_next(tmp_path: Path) -> None:
     with running(always_good) as server:
         result = until_decided(tmp_path, server, 120, repeats=3, max_connections=1)
@@ -122,6 +123,7 @@ def test_all_repeats_of_an_item_come_before_the_next(tmp_path: Path) -> None:
     assert verify(result.record).holds
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_by_a_limit_resumes_to_the_same_item(tmp_path: Path) -> None:
     with running(always_good) as server:
         whole = until_decided(tmp_path, server, max_connections=1)
@@ -251,6 +253,7 @@ def test_the_order_is_a_matter_of_seed_and_eval_set_alone() -> None:
     assert items_in_order(msgspec.structs.replace(rule, error=0.2), "ab", 50) == items_in_order(rule, "ab", 50)
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_what_was_saved(tmp_path: Path) -> None:
     write_items(tmp_path / "items.jsonl", 150)
     with running(always_good) as server:

@@ -187,6 +187,7 @@ def test_a_plan_without_it_has_the_hash_it_always_had(folder: Path) -> None:
 # ── comparisons of what ended early ──────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_comparison_pairs_what_was_counted_and_says_so(folder: Path) -> None:
     with running(always_good) as server:
         result = held(folder, server, "weak")
