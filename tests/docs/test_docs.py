@@ -138,7 +138,7 @@ def do(block: Block, folder: Path, server: ScriptedServer) -> None:
         done = subprocess.run(
             [*shell, here(command, server)],
             cwd=folder,
-            env=environment(),
+            env=environment(command),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if shown is None else subprocess.PIPE,
             check=False,
@@ -149,17 +149,17 @@ def do(block: Block, folder: Path, server: ScriptedServer) -> None:
         assert shown is None or matches(shown, output), f"{block.where}: `{command}` printed\n{told}"
 
 
-def environment() -> dict[str, str]:
+def environment(command: str) -> dict[str, str]:
+    """The environment of a command. What opens files without naming their encoding is an error in our own alone."""
     binaries = Path(sys.executable).parent
     known = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_proxy", "_PROXY"))}
     kept = known | {name: value for name, value in os.environ.items() if (name, value) in KEYS.items()}
     ours = {
         "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         "PYTHONIOENCODING": "utf-8",
-        # It opens files without naming their encoding, which is an error in our tests.
         "PYTEST_ADDOPTS": "-p no:schemathesis",
     }
-    return kept | ours
+    return kept | ours | ({"PYTHONWARNINGS": "ignore"} if command.startswith("sigstore ") else {})
 
 
 # ── the reference is whole ───────────────────────────────────────────────────────────────────────────────────

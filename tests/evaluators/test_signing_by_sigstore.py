@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import random
 import subprocess
 import sys
@@ -50,7 +51,8 @@ def stock(trust: Path, bundle: Path, of: str, who: str = ANN.identity) -> subpro
     """The check by Sigstore's own program alone."""
     words = ["-m", "sigstore", "--trust-config", str(trust), "verify", "identity", "--offline", "--bundle", str(bundle)]
     words += ["--cert-identity", who, "--cert-oidc-issuer", ISSUER, of]
-    return subprocess.run([sys.executable, *words], capture_output=True, check=False)
+    known = os.environ | {"PYTHONWARNINGS": "ignore"}  # it opens files without naming their encoding
+    return subprocess.run([sys.executable, *words], capture_output=True, env=known, check=False)
 
 
 @pytest.mark.usefixtures("as_ann")
