@@ -17,6 +17,10 @@ _T = TypeVar("_T")
 
 SIGNALS: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "a request to terminate"}
 
+# A signal that comes after the last one was handled, and before this thread waits again, wakes nobody: it is handled
+# when the wait is over.
+_LOOK_S = 0.2
+
 # Takes the words for a signal. `None`: nobody waits who could pass one on.
 Interrupt = Callable[[str], None]
 _interrupts: ContextVar[list[Interrupt] | None] = ContextVar("benchbook_interrupts", default=None)
@@ -69,7 +73,8 @@ class _Beside(Generic[_T]):
         thread = threading.Thread(target=copy_context().run, args=(self._carry_out,), name="benchbook", daemon=True)
         with self._passing_signals_on():
             thread.start()
-            self._done.wait()
+            while not self._done.wait(_LOOK_S):
+                pass
         if self._n_interrupts and isinstance(self._outcome, asyncio.CancelledError):
             raise KeyboardInterrupt
         if self._raised:
