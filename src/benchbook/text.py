@@ -50,6 +50,11 @@ def shorten(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
 
 
+def first_words_of(error: BaseException | None) -> str:
+    """The first line of what an error says; the name of its type where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 def sentences(*parts: str) -> str:
     """Join sentences on one line, with a full stop where one has no end mark; empty ones are left out."""
     return " ".join(part if part.endswith((".", "?", "!", "…")) else f"{part}." for part in parts if part)

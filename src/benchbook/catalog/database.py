@@ -48,7 +48,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from benchbook.errors import BenchbookError, ConfigError, UsageError
-from benchbook.text import shorten
+from benchbook.text import first_words_of, shorten
 from benchbook.wal import into_wal
 
 _MARK = "\x1a"
@@ -341,8 +341,7 @@ def _secrets_in(url: URL) -> frozenset[str]:
 def _reason(error: SQLAlchemyError, secrets: frozenset[str]) -> str:
     """The database's own message, in one line; the rest of SQLAlchemy's text is statement and parameters."""
     original = error.orig if isinstance(error, DBAPIError) else error
-    lines = str(original).strip().splitlines() or [type(original).__name__]
-    said = lines[0]
+    said = first_words_of(original)
     for secret in sorted(secrets, key=len, reverse=True):
         said = said.replace(secret, "***")
     return shorten(said, 300)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from benchbook.cli.output import print_json
-from benchbook.cli.shards import keep_asked_for
+from benchbook.cli.shards import join_command, keep_asked_for
 from benchbook.errors import UsageError
 from benchbook.text import plural, visible
 from benchbook.views.progress import shown_progress
@@ -93,6 +93,4 @@ def _say_shards(run: RunInShards, options: Mapping[str, Any]) -> None:
         print_json({"run": str(run.record.path), "joined": False, "shards": shards})
     elif not options["quiet"]:
         click.echo(visible(f"{run.record.path}: {plural(len(said), 'shard')}, all whole"))
-        store = options["store"]
-        named = run.record.path if store is None else f"{run.record.run_id} --store {store}"
-        click.echo(visible(f"Then: benchbook join {named}"))
+        click.echo(visible(f"Then: {join_command(run.record.path, options)}"))

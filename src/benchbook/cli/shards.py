@@ -95,9 +95,7 @@ def say_shard(result: ShardResult, options: dict[str, Any]) -> None:
         done = f"{result.n_done:,} of {plural(shard.n_samples, 'sample')}"
         click.echo(visible(f"{result.record.path}: shard {shard.number}/{shard.of}, {done}"))
         if stop.reason is None:
-            store = options.get("store")
-            run = result.record.run if store is None else f"{result.record.run_id} --store {store}"
-            click.echo(visible(f"When all {shard.of} are whole: benchbook join {run}"))
+            click.echo(visible(f"When all {shard.of} are whole: {join_command(result.record.run, options)}"))
     if stop.reason is None:
         return
     said_so = sentences(stop.reason, "The same command goes on.")
@@ -105,6 +103,12 @@ def say_shard(result: ShardResult, options: dict[str, Any]) -> None:
         error = UsageError if stop.usage else RunStoppedError
         raise error(f"stopped: {said_so}")
     click.echo(visible(said_so), err=True)
+
+
+def join_command(run: Path, options: Mapping[str, Any]) -> str:
+    """The command that joins a run's shards, where they lie or in the store that keeps them."""
+    store = options.get("store")
+    return f"benchbook join {run}" if store is None else f"benchbook join {run.name} --store {store}"
 
 
 def refuse_shard_with(options: dict[str, Any], *names: str) -> None:

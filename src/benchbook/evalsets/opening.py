@@ -158,9 +158,7 @@ def recorded_lines(path: Path) -> EvalSet:
 class _Gathered:
     """The facts about a set, gathered while its lines are read."""
 
-    def __init__(
-        self, path: Path, *, needs_expected_answer: bool, is_recorded: bool, sha256: str | None = None
-    ) -> None:
+    def __init__(self, path: Path, *, needs_expected_answer: bool, is_recorded: bool, sha256: str | None) -> None:
         self._path = path
         self._sha256 = sha256
         self._needs_expected_answer = needs_expected_answer
@@ -220,7 +218,7 @@ class _Gathered:
             self._note(item, spool.add(msgspec.json.encode(kept)))
             lines.append(number)
         with self._path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            sha256 = self._sha256 or hashlib.file_digest(file, "sha256").hexdigest()
             if stamp_of(file) != stamp:
                 raise InputError(self._path, found="a file that is being written", expected="one that stays as it is")
         return self._opened(sha256, form, plain=True, spool=spool, lines=lines)

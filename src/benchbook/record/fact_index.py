@@ -39,7 +39,7 @@ class FactIndex:
 
     def add(self, line: JournalLine) -> None:
         fact = line.fact
-        if isinstance(fact, Reply | Failure):
+        if isinstance(fact, _CALLS):
             self.places.append(fact.sample, line.segment, line.offset)
             self._segments.forget()
 
@@ -116,8 +116,7 @@ class FactIndex:
         """The journal, the segment and the line, from 1, of a fact that is numbered in the order of the plan."""
         place = self.places.in_order()[number - (self.first_number or 0)]
         segment, offset = place >> OFFSET_BITS & (MAX_SEGMENTS - 1), place & (MAX_SEGMENT_BYTES - 1)
-        line = self._segments.segment(segment).count(b"\n", 0, offset) + 1
-        return self._journal, segment, line
+        return self._journal, segment, _n_lines(self._segments.segment(segment), 0, offset) + 1
 
     def _facts(self, segment: int, offsets: list[int]) -> list[Fact]:
         """The facts at some places of a segment; where they stand close together, with those between."""

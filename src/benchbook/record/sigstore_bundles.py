@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from benchbook.errors import UsageError
-from benchbook.text import shorten
+from benchbook.text import first_words_of, shorten
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -169,4 +169,4 @@ def signer_of(bundle: Bundle) -> Signer:
 
 def _brief(error: BaseException) -> str:
     """The first line of an error, or its kind."""
-    return shorten((str(error).strip() or type(error).__name__).splitlines()[0], 160)
+    return shorten(first_words_of(error), 160)

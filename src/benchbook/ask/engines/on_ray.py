@@ -23,7 +23,7 @@ from benchbook.ask.identity import code_version
 from benchbook.ask.shared_rates import SharedRates
 from benchbook.errors import BenchbookError, UsageError
 from benchbook.record.shards import ShardAsked
-from benchbook.text import shorten
+from benchbook.text import first_words_of, shorten
 
 _OBJECT_STORE_BYTES = 80 * 1024 * 1024  # about the least that Ray takes; a shard's result has some hundred bytes
 _ANSWERS_WITHIN_S = 10.0
@@ -121,8 +121,7 @@ class OnRay:
 def _first_line(error: BaseException) -> str:
     """The words of an error of Ray's, without the worker's traceback."""
     cause = getattr(error, "cause", None) or error
-    lines = str(cause).strip().splitlines() or [type(cause).__name__]
-    return shorten(lines[0].strip(), 300)
+    return shorten(first_words_of(cause).strip(), 300)
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class PlainPicker:
 
     def _read(self, calls: PlainCalls) -> PlainSamples | None:
         """Those whose texts are plain, with what follows from these; None for none."""
-        texts, replies = _texts(calls.answers), _texts(calls.verdicts)
+        texts, replies = _all("text", calls.answers), _all("text", calls.verdicts)
         read = list(map(self._replies.read, replies))
         hashes = _sha256s(texts)
         untagged = zip(_without(self._tags, texts), _without(self._judge_tags, replies), strict=True)
@@ -227,10 +227,6 @@ def _all(name: str, of: Sequence[Any]) -> list[Any]:
 
 def _chosen(values: Sequence[_Value], which: Sequence[bool]) -> list[_Value]:
     return list(compress(values, which))
-
-
-def _texts(replies: Sequence[Reply]) -> list[str]:
-    return [one.text or "" for one in replies]
 
 
 def _tokens(answers: Sequence[Reply]) -> tuple[list[int | None], list[int | None]]:

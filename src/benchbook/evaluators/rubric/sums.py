@@ -117,17 +117,16 @@ class SampleSums:
 
     def _compare_plain(self, samples: PlainSamples, latencies: Sequence[int]) -> None:
         """Count samples for what is compared of repeats."""
-        worths = samples.worths
+        calls, worths = samples.calls, samples.worths
         if self._plan.repeats == 1:
             self.repeats.add_scored(0, latencies, worths.score_nanos)
             return
-        hashes, given = map(hash_of_answer, samples.answer_sha256s), samples.scores
-        of_each = zip(samples.calls.samples, samples.calls.answers, hashes, given, strict=True)
-        for (sample, answer, of_answer, scores), score_nano, reasons in zip(
-            of_each, worths.score_nanos, worths.fail_reasons, strict=True
-        ):
+        for sample, answer, sha256, scores, score_nano, reasons in zip(
+            calls.samples, calls.answers, samples.answer_sha256s, samples.scores, worths.score_nanos,
+            worths.fail_reasons, strict=True,
+        ):  # fmt: skip
             repeat, item = divmod(sample, self._plan.n_items)
-            latency_ms = answer.latency_e2e_ms
+            of_answer, latency_ms = hash_of_answer(sha256), answer.latency_e2e_ms
             self.repeats.add(RepeatRow(repeat, item, of_answer, not reasons, latency_ms, scores, score_nano))
 
     def _tally_plain(self, samples: PlainSamples, latencies: Sequence[int]) -> None:
@@ -154,11 +153,11 @@ class SampleSums:
             self._cluster_plain(samples)
 
     def _cluster_plain(self, samples: PlainSamples) -> None:
-        worths = samples.worths
-        of_each = zip(samples.scores, worths.score_nanos, worths.fail_reasons, samples.ratios_nano, strict=True)
-        for sample, item, answer, (scores, score_nano, reasons, ratio_nano) in zip(
-            samples.calls.samples, samples.calls.items, samples.calls.answers, of_each, strict=True
-        ):
+        calls, worths = samples.calls, samples.worths
+        for sample, item, answer, scores, score_nano, reasons, ratio_nano in zip(
+            calls.samples, calls.items, calls.answers, samples.scores, worths.score_nanos, worths.fail_reasons,
+            samples.ratios_nano, strict=True,
+        ):  # fmt: skip
             number = self.cluster(sample, item)
             assert number is not None  # noqa: S101 - every sample has one
             sums = self.tally.cluster(number)
